@@ -20,7 +20,11 @@ pub(crate) fn run() -> Result<()> {
     let (mock, folder) = (Mock::start()?, tempfile::tempdir()?);
     told(&binary, folder.path(), &["migrate"])?;
     told(&binary, folder.path(), &["apply", SHOP])?;
-    let key = told(&binary, folder.path(), &["key", "add", "bench", "--role", "staff", "--json"])?;
+    let key = told(
+        &binary,
+        folder.path(),
+        &["key", "add", "bench", "--role", "staff", "--speaks-as", "person", "--json"],
+    )?;
     let key: serde_json::Value = serde_json::from_str(&key)?;
     let key = key["text"].as_str().context("no key")?;
     let server = Server::start(

@@ -76,7 +76,7 @@ first, second = call("POST", "/v1/chat", chat), call("POST", "/v1/chat", {**chat
 person = call("POST", "/v1/persons", {"name": "Raju", "handle": "raju"})
 link = {"session": second["session"], "phone": "+919812345678", "deliver": "you"}
 code = call("POST", f"/v1/persons/{second['person']}/link", link)["code"]
-spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer"})
+spare = call("POST", "/v1/keys", {"name": "spare", "role": "viewer", "speaks_as": "program"})
 granted, refused = approval(), approval()
 digest = call("GET", f"/v1/approvals/{granted}")["digest"]
 

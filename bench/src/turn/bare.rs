@@ -58,6 +58,7 @@ impl Bare {
         let (reply, said, steps) = runtime.block_on(shop.db.read(shop.tenant, read))?;
         let (reply, said) = (reply.context("no reply")?, said.context("no message")?);
         let incoming = Incoming {
+            key_use: None,
             kind: runs::MESSAGE,
             brought: None,
             inbound,

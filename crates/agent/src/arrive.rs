@@ -104,6 +104,7 @@ impl Inner {
         let (book, heard) = (self.book.clone(), tongue.clone());
         Incoming {
             kind: runs::MESSAGE,
+            key_use: None,
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),

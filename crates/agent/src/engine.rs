@@ -26,6 +26,7 @@ use crate::error::{Error, Result};
 use crate::hub::Hub;
 use crate::ingest::{self, Desk, Fate, Incoming};
 use crate::keeping::{Summariser, Summarising};
+use crate::key_use::KeyUse;
 use crate::outbox::{self, Deliverer};
 use crate::recover;
 use crate::rules::Rulebook;
@@ -149,19 +150,26 @@ impl Engine {
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, runs::MESSAGE).await }).await
+        self.detached(async move { engine.take_in(inbound, None, (runs::MESSAGE, None)).await }).await
+    }
+
+    /// The same for a message that came through an API key.
+    pub async fn receive_through(&self, inbound: Inbound, key: KeyUse) -> Result<Received> {
+        let engine = self.clone();
+        self.detached(async move { engine.take_in(inbound, None, (runs::MESSAGE, Some(key))).await }).await
     }
 
     /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
-    pub async fn receive_with(&self, inbound: Inbound, brought: Brought) -> Result<Received> {
+    pub async fn receive_with(&self, inbound: Inbound, brought: Brought, key: KeyUse) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, Some(brought), runs::MESSAGE).await }).await
+        let through = (runs::MESSAGE, Some(key));
+        self.detached(async move { engine.take_in(inbound, Some(brought), through).await }).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, runs::REHEARSAL).await }).await
+        self.detached(async move { engine.take_in(inbound, None, (runs::REHEARSAL, None)).await }).await
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
@@ -180,13 +188,13 @@ impl Engine {
         &self,
         inbound: Inbound,
         brought: Option<Brought>,
-        kind: &'static str,
+        (kind, key_use): (&'static str, Option<KeyUse>),
     ) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
-        let incoming = Incoming { kind, ..inner.incoming(inbound, brought, &place) };
+        let incoming = Incoming { kind, key_use, ..inner.incoming(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,

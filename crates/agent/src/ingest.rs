@@ -20,6 +20,7 @@ use self::new::New;
 use crate::brought::{self, Brought};
 use crate::decisions::Decision;
 use crate::error::{Error, Result};
+use crate::key_use::KeyUse;
 use crate::messages::{self, Standing};
 use crate::runs::{self, Held, LeaseTerms, NewRun, Seen};
 use crate::sessions::{self, Arrival, Session};
@@ -53,6 +54,8 @@ pub struct Incoming {
     pub brought: Option<Arc<Brought>>,
     /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
     pub kind: &'static str,
+    /// The API key it came through.
+    pub key_use: Option<KeyUse>,
     pub binding: BindingId,
     /// The tenant's: its days begin by it.
     pub zone: Zone,

@@ -117,6 +117,7 @@ fn begin(tx: &mut Tx<'_>, inner: &Inner, run: &Run, session: &Session, answer: &
         person: run.person,
         message: run.message,
         kind: runs::LATE,
+        key_use: run.key_use.as_ref(),
         channel: run.channel,
         outside_id: &format!("late {act}"),
         reply_to: session.reply_to.as_ref(),

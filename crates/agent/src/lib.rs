@@ -25,6 +25,7 @@
 //! - [`entities`]: what a conversation has spoken of; [`choices`]: a name that is several people's, or nobody's
 //! - `vectors`: vectors for texts, in the name of a binding
 //! - [`direct`]: tools that a program calls itself, without a turn
+//! - [`key_use`]: what a message that came through an API key may do
 //! - [`brought`]: the conversation and the tools of a program that keeps them itself
 //! - [`suggest`]: what the person may want to say next; [`act_words`]: what they are asked about, in their language
 
@@ -49,6 +50,7 @@ pub mod holders;
 mod hub;
 pub mod ingest;
 pub mod keeping;
+pub mod key_use;
 mod late;
 pub mod linking;
 pub mod marks;
@@ -80,6 +82,7 @@ pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
 pub use follow::Following;
 pub use ingest::Fate;
+pub use key_use::KeyUse;
 pub use outcome::{CallView, Outcome};
 pub use runs::Due;
 pub use settings::Settings;
@@ -99,4 +102,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0021_brought"),
     migration!("0025_late"),
     migration!("0045_run_holders"),
+    migration!("0032_key_use"),
 ];

@@ -21,6 +21,10 @@ pub enum Error {
     #[error("there is a key called {0} already")]
     NameTaken(String),
 
+    /// The account's e-mail was never shown to be its holder's, and a role elsewhere goes to such accounts alone.
+    #[error("nobody has proved that the e-mail {0} is theirs, so it gets no role in another workspace")]
+    Unproved(String),
+
     /// More passwords are being looked at than can be.
     #[error("too many sign in at once: try again in a moment")]
     Busy,
@@ -33,6 +37,8 @@ pub enum Unmergeable {
     Member,
     #[error("two people who work here can't become one")]
     TwoMembers,
+    #[error("somebody who works here signs in: a code makes nobody them")]
+    IntoMember,
     #[error("somebody who has left can't be merged")]
     Left,
 }

@@ -51,4 +51,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0013_keys"),
     migration!("0019_operators"),
     migration!("0023_people_changes"),
+    migration!("0030_key_bounds"),
+    migration!("0031_proved_accounts"),
 ];

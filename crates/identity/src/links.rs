@@ -238,8 +238,13 @@ pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Res
     Ok(open)
 }
 
-/// Ends the open invitations that an operator has made, to one tenant or to all: what they may not do any more, nobody
-/// does in their name.
+/// The operator who made a link; none for whoever has the machine.
+pub fn maker_of(link: &Link) -> Option<OperatorId> {
+    link.made_by.strip_prefix("operator ")?.parse().ok()
+}
+
+/// Ends the open links that an operator has made: invitations to one tenant or to all, and every recovery. What they may
+/// not do any more, nobody does in their name.
 pub(crate) fn end_made_by(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
@@ -249,7 +254,7 @@ pub(crate) fn end_made_by(
     tx.execute(
         across_tenants(
             "UPDATE one_time_links SET ends_at = $3
-             WHERE kind = 'invitation' AND made_by = $1 AND (workspace = $2 OR $2 IS NULL)
+             WHERE made_by = $1 AND (workspace = $2 OR $2 IS NULL OR kind = 'recovery')
                AND used_at IS NULL AND ends_at > $3",
         ),
         params![by_operator(operator), tenant, now],

@@ -205,6 +205,9 @@ impl From<munshi_identity::Error> for Failure {
             Error::NoPerson(_) => Self::not_found(text).hint("`munshi person list` shows everybody"),
             Error::Unmergeable(_) => Self::refused(text),
             Error::Busy => Self::failed(text),
+            Error::Unproved(email) => Self::refused(text).hint(format!(
+                "they sign in once with the sign-in service; or, if you know that it is theirs: munshi operator prove {email}"
+            )),
             Error::NameTaken(_) => Self::already_there(text)
                 .hint("use another name, or revoke that one: `munshi key revoke NAME`"),
         }

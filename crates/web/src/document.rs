@@ -78,7 +78,7 @@ impl Document {
             shared = shared.schema(name, schema);
         }
         let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("mk_…").description(Some(
-            "An API key: `munshi key add NAME --role ROLE` makes one, and shows it once. What a route needs stands with \
+            "An API key: `munshi key add NAME --role ROLE --speaks-as person|program` makes one, and shows it once. What a route needs stands with \
              it; `persons` opens reading and writing, `persons:read` reading alone.",
         ));
         shared = shared.security_scheme(SCHEME, SecurityScheme::Http(bearer.build()));

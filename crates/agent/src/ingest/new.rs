@@ -29,6 +29,7 @@ impl New {
             person: self.person.id,
             message: self.message,
             kind: incoming.kind,
+            key_use: incoming.key_use.as_ref(),
             channel: inbound.channel,
             outside_id: &inbound.outside_id,
             reply_to: inbound.reply_to.as_ref(),
@@ -76,11 +77,14 @@ impl New {
 }
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
-/// that it was written, and whether a program brought something with it.
+/// that it was written, whether a program brought something with it, and whether a program has written it.
 fn marks(incoming: &Incoming) -> Value {
     let Inbound { locale, sent_at, .. } = &incoming.inbound;
-    match (locale, sent_at, incoming.brought.is_some()) {
-        (None, None, false) => Value::Array(Vec::new()),
-        (locale, sent_at, brought) => json!({ "locale": locale, "sent_at": sent_at, "brought": brought }),
+    let program = incoming.key_use.as_ref().is_some_and(|used| used.program().is_some());
+    match (locale, sent_at, incoming.brought.is_some(), program) {
+        (None, None, false, false) => Value::Array(Vec::new()),
+        (locale, sent_at, brought, program) => {
+            json!({ "locale": locale, "sent_at": sent_at, "brought": brought, "program": program })
+        }
     }
 }

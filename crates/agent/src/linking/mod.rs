@@ -119,6 +119,10 @@ fn link(tx: &mut Tx<'_>, session: SessionId, address: &Address, now: Timestamp) 
             persons::add_address(tx, asked.person, address)?;
             None
         }
+        // Six digits can be guessed, given time; what somebody may do here is worth more than that.
+        Some(holder) if holder.role.is_some() && holder.id != asked.person => {
+            return Err(munshi_identity::Error::Unmergeable(Unmergeable::IntoMember).into());
+        }
         Some(holder) => unite(tx, asked.person, holder.id, now)?,
     };
     // Read again: where the person had a conversation here, this one is part of it now.

@@ -38,7 +38,7 @@ pub fn take_up(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stor
                 state = CASE WHEN state = 'waiting_approval' THEN 'acting' ELSE state END
          WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL AND (lease_until IS NULL OR lease_until <= $3)
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
         params![id, now, now.plus(LEASE), holder],
         read,
     )
@@ -51,7 +51,7 @@ pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: Held, terms: LeaseTerms) -> 
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
          WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND ended_at IS NULL AND lease_until IS NOT NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
         params![held.run, held.epoch, now.plus(LEASE), holder],
         read,
     )
@@ -63,7 +63,7 @@ pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Ru
         "UPDATE runs SET epoch = epoch + 1, state = 'done', ended_at = $3
          WHERE tenant_id = $1 AND id = $2 AND state = 'waiting_approval' AND lease_until IS NULL AND ended_at IS NULL
          RETURNING id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason,
-                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at",
+                   epoch, lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use",
         params![id, now],
         read,
     )

@@ -22,10 +22,11 @@ use std::time::Duration;
 use munshi_store::{Json, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
-    BindingId, HolderId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
+    BindingId, HolderId, KeyId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
 };
 
 use crate::columns::{json, json_if_any, word};
+use crate::key_use::KeyUse;
 use crate::snapshot::Snapshot;
 use crate::state::{Halt, RunState};
 
@@ -86,9 +87,16 @@ pub struct Run {
     pub cancel_asked: bool,
     pub began_at: Timestamp,
     pub ended_at: Option<Timestamp>,
+    /// The API key that its message came through.
+    pub key_use: Option<KeyUse>,
 }
 
 impl Run {
+    /// The key of the program whose words its message has.
+    pub fn program(&self) -> Option<KeyId> {
+        self.key_use.as_ref().and_then(KeyUse::program)
+    }
+
     pub const fn held(&self, tenant: TenantId) -> Held {
         Held { tenant, run: self.id, epoch: self.epoch }
     }
@@ -106,7 +114,7 @@ impl FromStr for RunState {
 pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -117,7 +125,7 @@ pub fn find(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
 pub(crate) fn open_in(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
     tx.all(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at
+                lease_until, snapshot, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
          FROM runs WHERE tenant_id = $1 AND session_id = $2 AND number > 0 AND ended_at IS NULL ORDER BY number",
         params![session],
         read,
@@ -128,7 +136,7 @@ pub(crate) fn open_in(tx: &mut Tx<'_>, session: SessionId) -> Result<Vec<Run>> {
 pub(crate) fn find_bare(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
     tx.optional(
         "SELECT id, session_id, number, binding_id, person_id, message_id, kind, channel, reply_to, state, reason, epoch,
-                lease_until, reservation, reply_id, cancel_asked, began_at, ended_at
+                lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
         |row| read_with(row, Snapshot::default()),
@@ -144,6 +152,7 @@ pub(crate) struct NewRun<'a> {
     pub person: PersonId,
     pub message: MessageId,
     pub kind: &'a str,
+    pub key_use: Option<&'a KeyUse>,
     pub channel: Channel,
     pub outside_id: &'a str,
     pub reply_to: Option<&'a ReplyTo>,
@@ -158,18 +167,18 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
     tx.one(
         (
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
-               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, holder)
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
              SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'created', ahead.of_it IS NULL,
-                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE, $15
+                    CASE WHEN ahead.of_it IS NULL THEN $14 END, '{}', FALSE, $15, $16
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
             "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
-               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, holder)
+               outside_id, reply_to, reservation, began_at, state, epoch, lease_until, snapshot, cancel_asked, key_use, holder)
              SELECT $1, $2::uuid, $3::uuid, $4::bigint, $5::uuid, $6::uuid, $7::uuid, $8::text, $9::text, $10::text,
                     $11::jsonb, $12::uuid, $13::timestamptz, 'created',
                     CASE WHEN ahead.of_it IS NULL THEN 1 ELSE 0 END,
-                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE, $15::uuid
+                    CASE WHEN ahead.of_it IS NULL THEN $14::timestamptz END, '{}', FALSE, $15::jsonb, $16::uuid
              FROM (SELECT max(r.number) AS of_it FROM runs r WHERE r.tenant_id = $1 AND r.session_id = $3::uuid
                      AND r.number > 0 AND r.ended_at IS NULL AND r.state <> 'waiting_approval') AS ahead
              RETURNING epoch",
@@ -188,6 +197,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
             run.reservation,
             run.now,
             run.now.plus(LEASE),
+            crate::columns::written(run.key_use)?,
             run.holder
         ],
         |row| row.get(0),
@@ -294,6 +304,7 @@ fn read_with(row: &Row<'_>, snapshot: Snapshot) -> Result<Run> {
         cancel_asked: row.get("cancel_asked")?,
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,
+        key_use: json_if_any(row, "key_use")?,
     })
 }
 

@@ -297,7 +297,7 @@ impl Turn {
             session: Some(self.run.session.as_uuid()),
             zone: self.place.zone.clone(),
             background: false,
-            key: None,
+            key: self.run.program(),
         }
     }
 

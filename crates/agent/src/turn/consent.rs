@@ -156,6 +156,12 @@ impl Turn {
         answer: Answer,
     ) -> Result<Option<End>> {
         self.is_answer = true;
+        // A program may take back what it asked for; all else is for a person to say.
+        if self.prepared.is_program && (approval.kind, answer) != (Kind::Act, Answer::No) {
+            let words = self.phrase("waiting-approval", &[]);
+            self.reply.say(&words);
+            return Ok(Some(End::Replied));
+        }
         let answered = match self.is_own(&approval) {
             true => self.take_over(&approval, shown, answer).await,
             false => self.answer_other(&approval, shown, answer).await,
@@ -180,7 +186,7 @@ impl Turn {
                 }
             }
             // Somebody else's to answer: they are told that it waits, once more.
-            Err(Stop::Not(Answered::NotYours { .. })) => {
+            Err(Stop::Not(Answered::NotYours { .. } | Answered::OwnWish)) => {
                 let words = self.phrase("waiting-approval", &[]);
                 self.reply.say(&words);
                 Ok(Some(End::Replied))
@@ -203,13 +209,14 @@ impl Turn {
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
         let snapshot = Snapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
         let (id, act) = (approval.id, approval.act);
+        let key = self.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<(Snapshot, Option<RunId>), Stop> {
             let progress =
                 Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key: None };
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok((snapshot, waiting)),
                 other => Err(Stop::Not(other)),
@@ -236,6 +243,7 @@ impl Turn {
         let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
         let (id, act) = (approval.id, approval.act);
+        let key = self.run.key_use.as_ref().map(|used| used.key);
         let unit = move |tx: &mut Tx<'_>| -> Result<Snapshot, Stop> {
             let act = acts::find(tx, act)?.ok_or(Stop::Not(Answered::Unknown))?;
             let waiting = act.rests_on.caller.run;
@@ -249,7 +257,7 @@ impl Turn {
                 Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key: None };
+            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key };
             match approvals::answer(tx, &office, id, &said, now)? {
                 Answered::Granted(_) | Answered::Refused(_) => Ok(snapshot),
                 other => Err(Stop::Not(other)),
@@ -290,7 +298,8 @@ fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act, approval: Approva
     let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act.id)) else {
         let asked = asking(&act.tool, act.arguments.clone());
         // What a pack read is nobody's own words.
-        let is_read = act.rests_on.taint.own_words.is_empty() || mine.is_read;
+        let is_program = act.rests_on.caller.key.is_some();
+        let is_read = (act.rests_on.taint.own_words.is_empty() && !is_program) || mine.is_read;
         let taint = both(mine.taint, act.rests_on.taint);
         let outcome = CallOutcome::Waiting { approval, again_at: None };
         let (tool, arguments) = (act.tool, act.arguments);

@@ -19,9 +19,12 @@ use crate::runs::Run;
 use crate::snapshot::Snapshot;
 
 /// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
-/// ours, as what a tool of the house says is.
+/// ours, as what a tool of the house says is. What a program says is nobody's own words, whoever its key stands for.
 pub(super) fn taint(prepared: &Prepared) -> Taint {
-    let mut taint = Taint::clean(prepared.message.text.as_str());
+    let mut taint = match prepared.is_program {
+        false => Taint::clean(prepared.message.text.as_str()),
+        true => Taint { sources: [Source::Connector].into(), own_words: Vec::new() },
+    };
     if prepared.principal.role().is_none() {
         taint.sources.insert(Source::Visitor);
     }

@@ -37,6 +37,8 @@ pub(crate) struct Prepared {
     pub(crate) person: Option<Person>,
     pub(crate) principal: Principal,
     pub(crate) message: Message,
+    /// Whether a program has written it, through its API key.
+    pub(crate) is_program: bool,
     /// What was said before it, the oldest first: as it is stored, or as the program tells that brought it.
     pub(crate) history: Vec<Message>,
     pub(crate) brought: Option<Brought>,
@@ -71,6 +73,10 @@ pub(crate) fn read(
 ) -> Result<Prepared> {
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
+    // What a program has said in the conversation stands in its history as the person's.
+    if history.iter().any(|said| said.marks["program"] == true) {
+        session.tainted.insert(Source::Connector);
+    }
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
     let mut scene = Scene {
@@ -114,6 +120,7 @@ pub(crate) fn read(
         person,
         principal,
         message,
+        is_program: run.program().is_some(),
         history,
         brought,
         resumed,
@@ -275,9 +282,13 @@ fn is_unsent(tx: &mut Tx<'_>, said: Option<&Message>) -> Result<bool> {
     Ok(found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)))
 }
 
-/// Who has left is nobody, and stays the one who wrote.
+/// Who has left is nobody, and stays the one who wrote. Through a key nobody is more than it may be.
 fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
     let known = person.map_or_else(|| Principal::anonymous(tx.tenant()), |person| person.principal(tx));
+    let known = match &run.key_use {
+        Some(used) => used.cap(known),
+        None => known,
+    };
     Principal { person: Some(run.person), ..known }
 }
 

@@ -208,6 +208,22 @@ tables! {
         assert_eq!(shop.run(visitor.run).await.state, RunState::Done);
     }
 
+    async fn a_code_makes_no_visitor_somebody_who_works_here(test: TestDb) {
+        let shop = Shop::open(test).await;
+        let (visitor, known) = (visit(&shop, "v1", "hello").await, shop.say(MEERA, "w1", "hello").await);
+        let id = known.person;
+        shop.test.db.write(shop.tenant, move |tx| {
+            let person = persons::find(tx, id)?.unwrap();
+            persons::put(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })
+        }).await.unwrap();
+        let right = code(&shop, visitor.session, MEERA).await;
+        let refused = linking(&shop).confirm(shop.tenant, visitor.session, &right).await;
+        assert!(refused.unwrap_err().to_string().contains("works here"), "they sign in");
+        let visitor = visitor.person;
+        let still = shop.test.db.read(shop.tenant, move |tx| persons::find(tx, visitor)).await.unwrap().unwrap();
+        assert!(still.visitor && still.merged_into.is_none());
+    }
+
     async fn a_member_is_never_merged_away(test: TestDb) {
         let shop = Shop::open(test).await;
         let (visitor, known) = (visit(&shop, "v1", "web").await, shop.say(MEERA, "w1", "phone").await);

@@ -65,6 +65,7 @@ impl Shop {
         Incoming {
             kind: munshi_agent::runs::MESSAGE,
             brought: None,
+            key_use: None,
             inbound: Inbound {
                 channel: Channel::Whatsapp,
                 to: To::Address("handle:sharma".parse().unwrap()),

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_agent::brought::{Answered, Asked, Brought, Line, Offered};
-use munshi_agent::{Due, Outcome, Received, RunState};
+use munshi_agent::{Due, KeyUse, Outcome, Received, RunState};
+use munshi_identity::Role;
+use munshi_identity::keys::{KeyCeiling, SpeaksAs};
 use munshi_llm::Event as Said;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_tools::NoJournal;
-use munshi_types::Attached;
+use munshi_types::{Attached, Ids};
 use serde_json::{Value, json};
 
 use crate::support::{Shop, arguments};
@@ -27,8 +29,14 @@ fn lamp() -> Offered {
     Offered { name: "lamp".to_owned(), alias: None, description: "A lamp.".to_owned(), parameters }
 }
 
+/// The key of somebody who types.
+fn typed() -> KeyUse {
+    let ceiling = KeyCeiling { role: Some(Role::Owner), opened: None };
+    KeyUse { key: Ids::system().next(), speaks_as: SpeaksAs::Person, ceiling }
+}
+
 async fn bring(shop: &Shop, id: &str, text: &str, brought: Brought) -> Received {
-    shop.engine.receive_with(shop.message(shop.staff, id, text), brought).await.unwrap()
+    shop.engine.receive_with(shop.message(shop.staff, id, text), brought, typed()).await.unwrap()
 }
 
 async fn brought(shop: &Shop, id: &str, text: &str, brought: Brought) -> Outcome {
@@ -99,7 +107,7 @@ on_both! {
         assert!(first.suggestions.is_empty() && first.text.is_empty(), "{first:?}");
         let (attached, back) = answered(&first, "{\"lit\":true}");
         let message = munshi_types::Inbound { attached, ..shop.message(shop.staff, "2", "") };
-        let received = shop.engine.receive_with(message, back).await.unwrap();
+        let received = shop.engine.receive_with(message, back, typed()).await.unwrap();
         asked(&shop, 2).await;
         shop.engine.abandon();
         let other = shop.again(&test, [Turn::text("It is lit.")]).await;

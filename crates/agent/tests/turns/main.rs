@@ -30,6 +30,7 @@ mod following;
 mod guided;
 mod heard;
 mod hidden;
+mod keyed;
 mod late;
 mod limits;
 mod logins;

@@ -6,15 +6,15 @@ use munshi_store::{Tx, params};
 use munshi_types::{CodeId, Ids, Random, Timestamp};
 
 use super::text::{CodeKey, CodeText, Ties};
-use super::{LIFE, PER_ADDRESS, PER_ASKER, Purpose, SPAN};
+use super::{DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, Purpose, SPAN};
 use crate::address::Address;
 use crate::error::{Error, Result};
 
 /// Longer than any id of a conversation or sign-in.
 const LONGEST_ASKER: usize = 200;
 
-/// Codes are kept for a day after they were made, for whoever looks into abuse.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+/// Codes are kept for a day after they were made: so long they are counted, and for whoever looks into abuse.
+const KEPT: Duration = DAY;
 
 /// Who wants which address proved, and what for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,24 +108,27 @@ fn take_turns(tx: &mut Tx<'_>, wish: &Wish, now: Timestamp) -> Result<()> {
 /// When the next may be asked for, if not now.
 fn too_many(tx: &mut Tx<'_>, wish: &Wish, now: Timestamp) -> Result<Option<Timestamp>> {
     let since = now.minus(SPAN);
-    let of_address: Vec<Timestamp> = tx.all(
+    let of_day: Vec<Timestamp> = tx.all(
         "SELECT made_at FROM one_time_codes
          WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND made_at > $4
          ORDER BY made_at DESC LIMIT $5",
-        params![wish.address.kind().as_str(), wish.address.as_str(), since, PER_ADDRESS],
+        params![wish.address.kind().as_str(), wish.address.as_str(), now.minus(DAY), PER_ADDRESS_DAY],
         |row| row.get(0),
     )?;
+    let of_address: Vec<Timestamp> =
+        of_day.iter().copied().filter(|at| *at > since).take(PER_ADDRESS as usize).collect();
     let of_asker: Vec<Timestamp> = tx.all(
         "SELECT made_at FROM one_time_codes WHERE tenant_id = $1 AND asker = $2 AND made_at > $3
          ORDER BY made_at DESC LIMIT $4",
         params![wish.asker, since, PER_ASKER],
         |row| row.get(0),
     )?;
-    let full = |times: &[Timestamp], most: u32| {
+    let full = |times: &[Timestamp], most: u32, span: Duration| {
         let oldest = times.last().filter(|_| times.len() >= most as usize);
-        oldest.map(|oldest| oldest.plus(SPAN))
+        oldest.map(|oldest| oldest.plus(span))
     };
-    Ok(full(&of_address, PER_ADDRESS).max(full(&of_asker, PER_ASKER)))
+    let of_hour = full(&of_address, PER_ADDRESS, SPAN).max(full(&of_asker, PER_ASKER, SPAN));
+    Ok(of_hour.max(full(&of_day, PER_ADDRESS_DAY, DAY)))
 }
 
 /// Removes what is older than a day, in a unit of its own; says how many codes. For the nightly job of each tenant.

@@ -21,10 +21,14 @@ pub const LIFE: Duration = Duration::from_secs(10 * 60);
 pub const ATTEMPTS: u32 = 5;
 /// So many codes may be sent to an address in an hour, whoever asks.
 pub const PER_ADDRESS: u32 = 3;
+/// And so many in a day: guessing goes on for no longer.
+pub const PER_ADDRESS_DAY: u32 = 10;
 /// So many codes may be asked for in an hour by one conversation or sign-in, for whatever addresses.
 pub const PER_ASKER: u32 = 5;
 /// The hour.
 pub const SPAN: Duration = Duration::from_secs(60 * 60);
+/// The day.
+pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a code is for. One for linking signs nobody in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

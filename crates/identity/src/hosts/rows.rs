@@ -110,11 +110,46 @@ fn check(new: &NewHostKey) -> Result<()> {
     }
 }
 
-/// Keys that come over a line anybody can change are nobody's; on this machine there is no such line.
+/// Keys that come over a line anybody can change are nobody's; on this machine there is no such line. A name before the
+/// host, as in `http://127.0.0.1:1@elsewhere/`, would hide which host it is.
 fn is_safe(address: &str) -> bool {
     let plain = address.len() <= 500 && address.bytes().all(|byte| byte.is_ascii_graphic());
-    let here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
-    plain && (address.starts_with("https://") || here.iter().any(|start| address.starts_with(start)))
+    let Some((scheme, rest)) = address.split_once("://") else { return false };
+    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let here = ["127.0.0.1", "localhost", "[::1]"];
+    let is_here =
+        host.rsplit_once(':').is_some_and(|(name, port)| here.contains(&name) && port.parse::<u16>().is_ok());
+    plain && !host.is_empty() && !host.contains('@') && (scheme == "https" || (scheme == "http" && is_here))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_safe;
+
+    #[test]
+    fn an_address_names_its_host_openly() {
+        for good in [
+            "https://shop.example/keys",
+            "http://127.0.0.1:8080/keys",
+            "http://localhost:1",
+            "http://[::1]:9/k",
+        ] {
+            assert!(is_safe(good), "{good}");
+        }
+        for bad in [
+            "http://127.0.0.1:1@evil.example/",
+            "http://localhost:x@evil.example/keys",
+            "https://shop.example@evil.example/keys",
+            "http://127.0.0.1:80\\@evil.example/",
+            "http://127.0.0.1/keys",
+            "http://evil.example:80/",
+            "https:///keys",
+            "ftp://127.0.0.1:1/",
+            "https://shop.example/a b",
+        ] {
+            assert!(!is_safe(bad), "{bad}");
+        }
+    }
 }
 
 pub fn find(tx: &mut Tx<'_>, kid: &str) -> Result<Option<HostKey>> {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use munshi_store::{Db, Json, PlatformTx, Row, across_tenants, params, tenants};
-use munshi_types::{BindingId, KeyId, OperatorId, TenantId, TenantStatus, Timestamp};
+use munshi_types::{BindingId, KeyId, OperatorId, PersonId, TenantId, TenantStatus, Timestamp};
 
 use super::area::{Access, Area, Grant, least, reaches};
-use super::rows::carries;
+use super::bounds::{KeyCeiling, KeyMaker, SpeaksAs};
+use super::rows::{carries, ceiling, speaks_as};
 use super::text::{KeyHash, KeyText};
 use super::{Carries, KEYS};
 use crate::error::Result;
@@ -30,6 +31,11 @@ pub struct Caller {
     pub key_name: String,
     /// None for a key.
     pub operator: Option<OperatorId>,
+    pub speaks_as: SpeaksAs,
+    /// What whoever speaks through it is at most.
+    pub ceiling: KeyCeiling,
+    /// Who answers for it, and for keys made with it.
+    pub maker: KeyMaker,
     pub principal: Principal,
     /// None where the key opens all that the standing reaches.
     pub areas: Option<Vec<Grant>>,
@@ -106,6 +112,9 @@ struct Found {
     key_name: String,
     hash: Vec<u8>,
     carries: Carries,
+    speaks_as: SpeaksAs,
+    ceiling: KeyCeiling,
+    maker: KeyMaker,
     areas: Option<Vec<Grant>>,
     bindings: Option<Vec<BindingId>>,
     /// The end of the key or of its secret, whichever comes first.
@@ -121,7 +130,7 @@ fn look_up(
     let found = tx.optional(
         across_tenants(
             "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
-               k.last_used_at, s.hash, s.ends_at
+               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, k.maker, k.maker_person, s.hash, s.ends_at
              FROM api_key_secrets s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
              WHERE s.handle = $1 AND k.revoked_at IS NULL",
         ),
@@ -146,6 +155,9 @@ fn look_up(
         key: found.key,
         key_name: found.key_name,
         operator: None,
+        speaks_as: found.speaks_as,
+        ceiling: found.ceiling,
+        maker: found.maker,
         principal,
         areas: found.areas,
         bindings: found.bindings,
@@ -153,31 +165,49 @@ fn look_up(
     Ok(caller.map(|caller| (Admitted { caller, hash, until }, last_used_at)))
 }
 
-/// A key is its person's own: it does not follow them into somebody they were merged with, who may stand higher.
+/// A key is its person's own: it does not follow them into somebody they were merged with, who may stand higher, nor
+/// above what they were when it was made. One that somebody made with a key of theirs lasts as long as they may make keys,
+/// and stands no higher than they do.
 fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>> {
-    let id = match found.carries {
+    let own = match found.carries {
         Carries::Role(role) => {
-            return Ok(Some(Principal {
-                standing: Standing::Member(role),
-                ..Principal::anonymous(found.tenant)
-            }));
+            Some(Principal { standing: Standing::Member(role), ..Principal::anonymous(found.tenant) })
         }
-        Carries::Person(id) => id,
+        Carries::Person(id) => now_of(tx, found.tenant, id)?.filter(|who| who.person.is_some()),
     };
-    let principal = tx.as_tenant(found.tenant, |tx| -> munshi_store::Result<_> {
+    let own = own.map(|own| found.ceiling.cap(own));
+    let Some(maker) = found.maker.person else { return Ok(own) };
+    let maker = now_of(tx, found.tenant, maker)?.and_then(|who| who.role());
+    let most = least(Area::Keys, Access::Write);
+    let may_make = maker.filter(|role| most.is_none_or(|most| *role <= most));
+    Ok(own.zip(may_make).map(|(own, role)| KeyCeiling { role: Some(role), opened: None }.cap(own)))
+}
+
+fn now_of(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {
+    Ok(tx.as_tenant(tenant, |tx| -> munshi_store::Result<_> {
         Ok(persons::find(tx, id)?.map(|person| person.principal(tx)))
-    })?;
-    Ok(principal.filter(|principal| principal.person.is_some()))
+    })?)
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
     let ends: [Option<Timestamp>; 2] = [row.get("expires_at")?, row.get("ends_at")?];
+    let carries = carries(row)?;
+    let ceiling = match carries {
+        Carries::Role(role) => KeyCeiling { role: Some(role), opened: None },
+        Carries::Person(_) => {
+            let opened = row.get::<Option<Json>>("ceiling_opened")?.map(|json| json.read()).transpose()?;
+            KeyCeiling { role: ceiling(row)?, opened: Some(opened.unwrap_or_default()) }
+        }
+    };
     Ok(Found {
         tenant: row.get("tenant_id")?,
         key: row.get("id")?,
         key_name: row.get("name")?,
         hash: row.get("hash")?,
-        carries: carries(row)?,
+        carries,
+        speaks_as: speaks_as(row)?,
+        ceiling,
+        maker: KeyMaker { name: row.get("maker")?, person: row.get("maker_person")? },
         areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
         bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
         until: ends.into_iter().flatten().min(),

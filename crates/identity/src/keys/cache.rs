@@ -85,6 +85,11 @@ impl Keys {
         rows::rotate(tx, random, id, grace, now)
     }
 
+    /// Knows of keys that were taken back in another transaction at once, after it was committed.
+    pub fn forget(&self, ids: &[KeyId]) {
+        ids.iter().for_each(|id| self.0.forget(*id));
+    }
+
     fn forget_after(&self, tx: &mut Tx<'_>, id: KeyId) {
         let inner = Arc::clone(&self.0);
         tx.after_commit(move || inner.forget(id));

@@ -1,18 +1,24 @@
 //! API keys: what lets a program in.
 //!
-//! A key stands for a role, or for a person with the standing they have when it is used. Areas, bindings and an end make
-//! it smaller, never larger. Its text is shown once; what is kept of it is a hash.
+//! A key stands for a role, or for a person with the standing they have when it is used, and never more than they had
+//! when it was made. Areas, bindings and an end make it smaller, never larger. It says for whom it talks. Its text is shown
+//! once; what is kept of it is a hash.
 
 mod area;
 mod authenticate;
+mod bounds;
 mod cache;
 mod rows;
 pub(crate) mod text;
 
 pub use area::{Access, Area, Grant, GrantError};
 pub use authenticate::{Caller, authenticate};
+pub use bounds::{KeyCeiling, KeyMaker, SpeaksAs, SpeaksAsError};
 pub use cache::Keys;
-pub use rows::{add, by_handle, find, list, named, remove, remove_ended, revoke, rotate};
+pub(crate) use rows::revoke_made_by;
+pub use rows::{
+    add, assumed, by_handle, find, list, named, remove, remove_ended, revoke, rotate, share_maker,
+};
 pub use text::KeyText;
 
 use munshi_store::Door;
@@ -29,7 +35,7 @@ pub const KEYS: Door = Door::new("keys");
 #[serde(rename_all = "snake_case")]
 pub enum Carries {
     Role(Role),
-    /// As they are at the time: who leaves or loses a role takes it from the key too.
+    /// As they are at the time: who leaves or loses a role takes it from the key too. Who rises does not lift the key.
     Person(PersonId),
 }
 
@@ -44,8 +50,10 @@ pub struct NewKey {
     /// None opens all of the tenant's.
     pub bindings: Option<Vec<BindingId>>,
     pub expires_at: Option<Timestamp>,
+    pub speaks_as: SpeaksAs,
     /// Who makes it, as the audit knows them.
     pub made_by: String,
+    pub maker: KeyMaker,
 }
 
 /// A key as it is listed: everything but its text.
@@ -57,7 +65,14 @@ pub struct Key {
     pub carries: Carries,
     pub areas: Option<Vec<Grant>>,
     pub bindings: Option<Vec<BindingId>>,
+    pub speaks_as: SpeaksAs,
+    /// The role its person had when it was made: it is never more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling: Option<Role>,
     pub made_by: String,
+    /// Who answers for it, through however many keys it was made.
+    #[serde(skip)]
+    pub maker: String,
     pub made_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     /// Right to about a minute.

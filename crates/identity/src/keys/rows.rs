@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
-use munshi_types::{Id, Ids, KeyId, Random, Timestamp, is_unseen};
+use munshi_store::{
+    Cursor, Error as StoreError, Json, Page, PageRequest, PlatformTx, Row, Tx, across_tenants, params,
+};
+use munshi_types::{Id, Ids, KeyId, Random, TenantId, Timestamp, is_unseen};
 
 use super::text::KeyText;
-use super::{Carries, Key, KeySecret, Made, NewKey, Revoked};
+use super::{Carries, Key, KeySecret, Made, NewKey, Revoked, SpeaksAs};
 use crate::error::{Error, Result};
-use crate::persons;
+use crate::persons::{self, Person};
 use crate::role::Role;
 
 /// Longer ones don't fit a list.
@@ -16,7 +18,7 @@ const LONGEST_NAME: usize = 100;
 
 /// Makes a key. Its text is in the answer and nowhere else.
 pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: Timestamp) -> Result<Made> {
-    check(tx, new, now)?;
+    let stands_for = check(tx, new, now)?;
     let id: KeyId = ids.next();
     let (role, person) = match new.carries {
         Carries::Role(role) => (Some(role.as_str()), None),
@@ -24,8 +26,9 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: T
     };
     let added = tx.execute(
         "INSERT INTO api_keys
-           (tenant_id, id, name, role, person_id, areas, bindings, made_by, made_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+           (tenant_id, id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, speaks_as, ceiling,
+            ceiling_opened, maker, maker_person)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
          ON CONFLICT (tenant_id, name) WHERE revoked_at IS NULL DO NOTHING",
         params![
             id,
@@ -36,7 +39,12 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: T
             new.bindings.as_ref().map(Json::of).transpose()?,
             new.made_by,
             now,
-            new.expires_at
+            new.expires_at,
+            new.speaks_as.as_str(),
+            stands_for.as_ref().and_then(|person| person.role).map(Role::as_str),
+            stands_for.as_ref().map(|person| Json::of(&person.opened)).transpose()?,
+            new.maker.name,
+            new.maker.person
         ],
     )?;
     if added == 0 {
@@ -47,7 +55,8 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: T
     Ok(Made { key, text })
 }
 
-fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<()> {
+/// Gives the person it stands for, held as they are.
+fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<Option<Person>> {
     let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
     let fits = (1..=LONGEST_NAME).contains(&new.name.chars().count());
     if !fits || new.name.trim() != new.name || new.name.chars().any(is_unseen) {
@@ -64,12 +73,12 @@ fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<()> {
     }
     if let Carries::Person(id) = new.carries {
         match persons::hold(tx, id)? {
-            Some(person) if person.id == id && person.left_at.is_none() => {}
+            Some(person) if person.id == id && person.left_at.is_none() => return Ok(Some(person)),
             Some(person) if person.id == id => return invalid("somebody who has left can't have a key"),
             _ => return Err(Error::NoPerson(id)),
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn add_secret(tx: &mut Tx<'_>, key: KeyId, random: &dyn Random, now: Timestamp) -> Result<KeyText> {
@@ -83,7 +92,8 @@ fn add_secret(tx: &mut Tx<'_>, key: KeyId, random: &dyn Random, now: Timestamp) 
 
 pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<Key>> {
     let key = tx.optional(
-        "SELECT id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, last_used_at, revoked_at
+        "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
+           last_used_at, revoked_at
          FROM api_keys WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -115,7 +125,8 @@ pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<Key>> {
 /// Newest first, those that were revoked or have ended too.
 pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Key>> {
     let rows = tx.all(
-        "SELECT id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, last_used_at, revoked_at
+        "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
+           last_used_at, revoked_at
          FROM api_keys WHERE tenant_id = $1 AND (made_at, id) < ($2, $3)
          ORDER BY made_at DESC, id DESC LIMIT $4",
         params![request.after.time, request.after.id, request.fetch()],
@@ -135,6 +146,48 @@ pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revok
         params![id, now],
     )?;
     Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
+}
+
+/// Takes back every key that somebody answers for; gives those that were good until now.
+pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Result<Vec<Key>> {
+    let ids: Vec<KeyId> = tx.all(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND maker = $2 AND revoked_at IS NULL ORDER BY id",
+        params![maker],
+        |row| row.get(0),
+    )?;
+    let mut revoked = Vec::new();
+    for id in ids {
+        revoked.extend(revoke(tx, id, now)?.filter(|one| one.changed).map(|one| one.key));
+    }
+    Ok(revoked)
+}
+
+/// Whether two keys have the same maker, or one was made with the other. An id that is no key's, such as that of a browser,
+/// shares none; a key that was removed after it asked shares its maker with every other.
+pub fn share_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_store::Result<bool> {
+    if asked == other {
+        return Ok(true);
+    }
+    let Some(others) = maker_of(tx, other)? else { return Ok(false) };
+    let Some(own) = maker_of(tx, asked)? else { return Ok(true) };
+    let with = |id: KeyId| format!("api key {id}");
+    Ok(own == others || own == with(other) || others == with(asked))
+}
+
+fn maker_of(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<Option<String>> {
+    tx.optional("SELECT maker FROM api_keys WHERE tenant_id = $1 AND id = $2", params![id], |row| row.get(0))
+}
+
+/// Keys that are good and were never asked for whom they talk, made before they had to say it: in every tenant, through the keys' door.
+pub fn assumed(tx: &mut PlatformTx<'_>, now: Timestamp) -> munshi_store::Result<Vec<(TenantId, String)>> {
+    tx.all(
+        across_tenants(
+            "SELECT tenant_id, name FROM api_keys WHERE speaks_assumed AND revoked_at IS NULL
+               AND (expires_at IS NULL OR expires_at > $1) ORDER BY tenant_id, name LIMIT 1000",
+        ),
+        params![now],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )
 }
 
 /// Takes a key away with its row: for one that was made for a single use, so that the list stays one of keys people made.
@@ -208,7 +261,10 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Key> {
         carries: carries(row)?,
         areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
         bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
+        speaks_as: speaks_as(row)?,
+        ceiling: ceiling(row)?,
         made_by: row.get("made_by")?,
+        maker: row.get("maker")?,
         made_at: row.get("made_at")?,
         expires_at: row.get("expires_at")?,
         last_used_at: row.get("last_used_at")?,
@@ -224,4 +280,15 @@ pub(super) fn carries(row: &Row<'_>) -> munshi_store::Result<Carries> {
         (None, Some(person)) => Ok(Carries::Person(person)),
         _ => Err(odd("a key stands for a role and a person, or for neither".to_owned())),
     }
+}
+
+pub(super) fn speaks_as(row: &Row<'_>) -> munshi_store::Result<SpeaksAs> {
+    let text: String = row.get("speaks_as")?;
+    text.parse().map_err(|error: super::SpeaksAsError| StoreError::Decode(error.to_string()))
+}
+
+pub(super) fn ceiling(row: &Row<'_>) -> munshi_store::Result<Option<Role>> {
+    let text: Option<String> = row.get("ceiling")?;
+    let odd = |error: crate::role::RoleError| StoreError::Decode(error.to_string());
+    text.map(|text| text.parse().map_err(odd)).transpose()
 }

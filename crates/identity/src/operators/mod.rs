@@ -14,12 +14,12 @@ mod rows;
 
 pub(crate) use rows::spelled;
 pub use rows::{
-    Added, NewOperator, add, all, any, by_email, by_subject, find, make_keeper, password_of, remove, rename,
-    set_password, tie,
+    Added, NewOperator, add, all, any, by_email, by_subject, find, make_keeper, password_of, prove, remove,
+    rename, set_password, tie, unprove, unproved_in_several,
 };
 
 use munshi_store::Door;
-use munshi_types::{OperatorId, Timestamp};
+use munshi_types::{OperatorId, TenantId, Timestamp};
 use serde::Serialize;
 
 /// Accounts, and how they come in: a request brings a cookie and no tenant.
@@ -36,5 +36,10 @@ pub struct Operator {
     pub keeper: bool,
     /// Whether a password was set; without one they sign in elsewhere.
     pub has_password: bool,
+    /// Since when the e-mail is known to be theirs; none where nobody has proved it.
+    pub proved_at: Option<Timestamp>,
+    /// The tenant whose invitation made the account.
+    #[serde(skip)]
+    pub home: Option<TenantId>,
     pub made_at: Timestamp,
 }

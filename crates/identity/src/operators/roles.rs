@@ -5,7 +5,8 @@ use munshi_types::{OperatorId, Tenant, TenantId, TenantStatus, Timestamp};
 use serde::Serialize;
 
 use super::{Operator, rows};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::keys::{self, Key};
 use crate::role::Role;
 use crate::{links, persons};
 
@@ -25,6 +26,14 @@ pub struct Member {
     #[serde(flatten)]
     pub operator: Operator,
     pub role: Role,
+}
+
+/// What came of a changed role.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleChange {
+    pub before: Option<Role>,
+    /// Keys that the operator had made with what they are no longer.
+    pub revoked: Vec<Key>,
 }
 
 /// What somebody is in a tenant. None where they are nothing there, or the tenant is archived or not there.
@@ -84,7 +93,7 @@ pub fn roles_of(tx: &mut PlatformTx<'_>, operator: OperatorId) -> Result<Vec<(Te
 pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>> {
     let mut members = tx.all(
         across_tenants(
-            "SELECT o.id, o.email, o.name, o.keeper, o.password, o.made_at, r.role
+            "SELECT o.id, o.email, o.name, o.keeper, o.password, o.proved_at, o.home, o.made_at, r.role
              FROM operator_roles r JOIN operators o ON o.id = r.operator_id
              WHERE r.tenant_id = $1 AND o.removed_at IS NULL ORDER BY o.email LIMIT 1000",
         ),
@@ -95,18 +104,22 @@ pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>>
     Ok(members)
 }
 
-/// Gives a role in a tenant, in place of the one before; gives back that. If it changed, whoever has it signs in again:
-/// what a browser was let in for is not what it may do now. Who stands lower than before has invited nobody.
+/// Gives a role in a tenant, in place of the one before. If it changed, whoever has it signs in again: what a browser was
+/// let in for is not what it may do now. Who stands lower than before has made no link and no key. An account that nobody
+/// has proved gets a role only in the tenant that made it.
 pub fn give(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,
     role: Role,
     now: Timestamp,
-) -> Result<Option<Role>> {
+) -> Result<RoleChange> {
     let before = given(tx, operator, tenant)?;
     if before == Some(role) {
-        return Ok(before);
+        return Ok(RoleChange { before, revoked: Vec::new() });
+    }
+    if before.is_none() {
+        known_for(tx, operator, tenant)?;
     }
     tx.execute(
         across_tenants(
@@ -115,34 +128,87 @@ pub fn give(
         ),
         params![tenant, operator, role.as_str(), now],
     )?;
+    let mut revoked = Vec::new();
     if before.is_some_and(|before| before < role) {
         links::end_made_by(tx, operator, Some(tenant), now)?;
+        revoked = revoke_made_by(tx, operator, tenant, now)?;
     }
     if before.is_some() {
         crate::sign_ins::end_all(tx, operator)?;
     }
     stand(tx, operator, tenant, Some(role))?;
-    Ok(before)
+    Ok(RoleChange { before, revoked })
 }
 
-/// Takes a role away, and ends the sign-ins and invitations that were made with it; gives back what it was.
+/// Takes a role away, and ends the sign-ins, links and keys that were made with it.
 pub fn take(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
     tenant: TenantId,
     now: Timestamp,
-) -> Result<Option<Role>> {
+) -> Result<RoleChange> {
     let before = given(tx, operator, tenant)?;
+    let mut revoked = Vec::new();
     if before.is_some() {
         tx.execute(
             across_tenants("DELETE FROM operator_roles WHERE tenant_id = $1 AND operator_id = $2"),
             params![tenant, operator],
         )?;
         links::end_made_by(tx, operator, Some(tenant), now)?;
+        revoked = revoke_made_by(tx, operator, tenant, now)?;
         crate::sign_ins::end_all(tx, operator)?;
         stand(tx, operator, tenant, None)?;
     }
-    Ok(before)
+    Ok(RoleChange { before, revoked })
+}
+
+/// Whether an account may get a role where it has none: its e-mail was proved, or it was made for this very tenant.
+fn known_for(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<()> {
+    match rows::find(tx, operator)? {
+        Some(account) if account.proved_at.is_none() && account.home != Some(tenant) => {
+            Err(Error::Unproved(account.email))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Keys that an operator answers for, in a tenant where they are less than they were. A keeper is owner still.
+fn revoke_made_by(
+    tx: &mut PlatformTx<'_>,
+    operator: OperatorId,
+    tenant: TenantId,
+    now: Timestamp,
+) -> Result<Vec<Key>> {
+    if rows::find(tx, operator)?.is_some_and(|account| account.keeper) {
+        return Ok(Vec::new());
+    }
+    let maker = links::by_operator(operator);
+    tx.as_tenant(tenant, |tx| keys::revoke_made_by(tx, &maker, now))
+}
+
+/// The same wherever they were something: a keeper, in every tenant there is.
+pub(super) fn revoke_everywhere(
+    tx: &mut PlatformTx<'_>,
+    operator: &Operator,
+    now: Timestamp,
+) -> Result<Vec<(TenantId, Key)>> {
+    let mut places: Vec<TenantId> =
+        roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+    let mut page = operator.keeper.then(|| munshi_store::PageRequest::new(None, MOST));
+    while let Some(request) = page {
+        let listed = tenants::list(tx, &request)?;
+        places.extend(listed.items.iter().map(|tenant| tenant.id));
+        page = listed.next.map(|after| munshi_store::PageRequest::new(Some(after), MOST));
+    }
+    places.sort_unstable();
+    places.dedup();
+    let maker = links::by_operator(operator.id);
+    let mut revoked = Vec::new();
+    for tenant in places {
+        let keys = tx.as_tenant(tenant, |tx| keys::revoke_made_by(tx, &maker, now))?;
+        revoked.extend(keys.into_iter().map(|key| (tenant, key)));
+    }
+    Ok(revoked)
 }
 
 /// Whom the operator is among the tenant's people has the same role, and none where they have none any more.

@@ -1,13 +1,14 @@
 //! Accounts as the store keeps them.
 
 use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{Ids, OperatorId, Timestamp, is_unseen};
+use munshi_types::{Ids, OperatorId, TenantId, Timestamp, is_unseen};
 
 use super::{Operator, roles};
 use crate::address::Address;
 use crate::error::{Error, Result};
-use crate::links;
+use crate::keys::Key;
 use crate::passwords::PasswordHash;
+use crate::{links, sign_ins};
 
 /// Longer ones don't fit a list.
 const LONGEST_NAME: usize = 100;
@@ -23,6 +24,10 @@ pub struct NewOperator {
     pub keeper: bool,
     /// Comes by the first-run link; there is one at most.
     pub first: bool,
+    /// Whether the e-mail is known to be theirs.
+    pub proved: bool,
+    /// The tenant whose invitation makes the account.
+    pub home: Option<TenantId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +43,9 @@ pub fn add(tx: &mut PlatformTx<'_>, ids: &Ids, new: &NewOperator, now: Timestamp
     let (issuer, subject) = new.elsewhere.clone().unzip();
     let rows = tx.execute(
         across_tenants(
-            "INSERT INTO operators (id, email, name, password, issuer, subject, keeper, is_first, made_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+            "INSERT INTO operators
+               (id, email, name, password, issuer, subject, keeper, is_first, made_at, proved_at, home)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
         ),
         params![
             id,
@@ -50,7 +56,9 @@ pub fn add(tx: &mut PlatformTx<'_>, ids: &Ids, new: &NewOperator, now: Timestamp
             subject,
             new.keeper,
             new.first,
-            now
+            now,
+            new.proved.then_some(now),
+            new.home
         ],
     )?;
     if rows == 0 {
@@ -78,7 +86,7 @@ fn named(name: &str) -> Result<String> {
 pub fn find(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Operator>> {
     Ok(tx.optional(
         across_tenants(
-            "SELECT id, email, name, keeper, password, made_at FROM operators
+            "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
              WHERE id = $1 AND removed_at IS NULL",
         ),
         params![id],
@@ -91,7 +99,7 @@ pub fn by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>
     let Ok(email) = spelled(email) else { return Ok(None) };
     Ok(tx.optional(
         across_tenants(
-            "SELECT id, email, name, keeper, password, made_at FROM operators
+            "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
              WHERE email = $1 AND removed_at IS NULL",
         ),
         params![email],
@@ -103,7 +111,7 @@ pub fn by_email(tx: &mut PlatformTx<'_>, email: &str) -> Result<Option<Operator>
 pub fn by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Result<Option<Operator>> {
     Ok(tx.optional(
         across_tenants(
-            "SELECT id, email, name, keeper, password, made_at FROM operators
+            "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
              WHERE issuer = $1 AND subject = $2 AND removed_at IS NULL",
         ),
         params![issuer, subject],
@@ -115,8 +123,22 @@ pub fn by_subject(tx: &mut PlatformTx<'_>, issuer: &str, subject: &str) -> Resul
 pub fn all(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
     Ok(tx.all(
         across_tenants(
-            "SELECT id, email, name, keeper, password, made_at FROM operators
+            "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
              WHERE removed_at IS NULL ORDER BY email LIMIT 10000",
+        ),
+        &[],
+        read,
+    )?)
+}
+
+/// Accounts that nobody has proved and that have roles in several tenants, or in all: from before that was asked.
+pub fn unproved_in_several(tx: &mut PlatformTx<'_>) -> Result<Vec<Operator>> {
+    Ok(tx.all(
+        across_tenants(
+            "SELECT id, email, name, keeper, password, proved_at, home, made_at FROM operators
+             WHERE removed_at IS NULL AND proved_at IS NULL AND (keeper OR (
+               SELECT COUNT(*) FROM operator_roles r WHERE r.operator_id = operators.id) > 1)
+             ORDER BY email LIMIT 1000",
         ),
         &[],
         read,
@@ -160,8 +182,41 @@ pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()>
     Ok(())
 }
 
-/// Lets somebody look after the installation.
+/// Notes that the account's e-mail is its holder's. The first time everything ends by which somebody else may have come in
+/// before: the password, sign-ins and known browsers. False where it was proved before.
+pub fn prove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
+    let rows = tx.execute(
+        across_tenants(
+            "UPDATE operators SET proved_at = $2, password = NULL
+             WHERE id = $1 AND removed_at IS NULL AND proved_at IS NULL",
+        ),
+        params![id, now],
+    )?;
+    if rows > 0 {
+        sign_ins::end_all(tx, id)?;
+        tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
+        tx.execute(
+            across_tenants(
+                "UPDATE one_time_links SET ends_at = $2
+                 WHERE kind = 'recovery' AND operator_id = $1 AND used_at IS NULL AND ends_at > $2",
+            ),
+            params![id, now],
+        )?;
+    }
+    Ok(rows > 0)
+}
+
+/// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew.
+pub fn unprove(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    tx.execute(across_tenants("UPDATE operators SET proved_at = NULL WHERE id = $1"), params![id])?;
+    Ok(())
+}
+
+/// Lets somebody look after the installation; refused to an account that nobody has proved.
 pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    if let Some(operator) = find(tx, id)?.filter(|operator| operator.proved_at.is_none()) {
+        return Err(Error::Unproved(operator.email));
+    }
     tx.execute(
         across_tenants("UPDATE operators SET keeper = TRUE WHERE id = $1 AND removed_at IS NULL"),
         params![id],
@@ -182,10 +237,15 @@ pub fn tie(tx: &mut PlatformTx<'_>, id: OperatorId, issuer: &str, subject: &str)
     Ok(rows > 0)
 }
 
-/// Closes an account for good: its sign-ins end, its links, invitations and roles go, its e-mail is free again. False
-/// where there is none.
-pub fn remove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
-    let Some(operator) = find(tx, id)? else { return Ok(false) };
+/// Closes an account for good: its sign-ins end, its links, invitations, keys and roles go, its e-mail is free again.
+/// Gives the keys that were good until now; none where there is no such account.
+pub fn remove(
+    tx: &mut PlatformTx<'_>,
+    id: OperatorId,
+    now: Timestamp,
+) -> Result<Option<Vec<(TenantId, Key)>>> {
+    let Some(operator) = find(tx, id)? else { return Ok(None) };
+    let mut revoked = roles::revoke_everywhere(tx, &operator, now)?;
     // A keeper was owner wherever they looked, without a row that says so.
     for workspace in roles::workspaces(tx, &operator)? {
         roles::stand(tx, id, workspace.tenant.id, None)?;
@@ -197,19 +257,20 @@ pub fn remove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result
         params![id, now],
     )?;
     if rows == 0 {
-        return Ok(false);
+        return Ok(None);
     }
     tx.execute(across_tenants("DELETE FROM sign_ins WHERE operator_id = $1"), params![id])?;
     tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
     for (tenant, _) in roles::roles_of(tx, id)? {
-        roles::take(tx, id, tenant, now)?;
+        let lost = roles::take(tx, id, tenant, now)?;
+        revoked.extend(lost.revoked.into_iter().map(|key| (tenant, key)));
     }
     links::end_made_by(tx, id, None, now)?;
     tx.execute(
         across_tenants("UPDATE one_time_links SET ends_at = $2 WHERE operator_id = $1 AND ends_at > $2"),
         params![id, now],
     )?;
-    Ok(true)
+    Ok(Some(revoked))
 }
 
 pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Operator> {
@@ -219,6 +280,8 @@ pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Operator> {
         name: row.get("name")?,
         keeper: row.get("keeper")?,
         has_password: row.get::<Option<String>>("password")?.is_some(),
+        proved_at: row.get("proved_at")?,
+        home: row.get("home")?,
         made_at: row.get("made_at")?,
     })
 }

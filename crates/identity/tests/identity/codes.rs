@@ -214,4 +214,17 @@ on_both_engines! {
         )).await;
         assert_eq!(left.unwrap(), 2, "an asker and an address");
     }
+
+    async fn an_address_gets_so_many_codes_a_day_whoever_asks(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let first = test.clock.now();
+        for number in 0..codes::PER_ADDRESS_DAY {
+            code(&test, shop, &format!("s{number}"), phone(1)).await;
+            test.clock.advance(codes::SPAN / 2);
+        }
+        assert_eq!(ask(&test, shop, "another", phone(1)).await, Asked::TooMany { again_at: first.plus(codes::DAY) });
+        code(&test, shop, "another", phone(2)).await;
+        test.clock.set(first.plus(codes::DAY));
+        code(&test, shop, "another", phone(1)).await;
+    }
 }

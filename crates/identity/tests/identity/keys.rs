@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::keys::{self, Access, Area, Carries, Grant, KeyText, Keys, Made, NewKey};
+use munshi_identity::keys::{
+    self, Access, Area, Carries, Grant, KeyMaker, KeyText, Keys, Made, NewKey, SpeaksAs,
+};
 use munshi_identity::{Error, Person, Role, Standing, persons};
 use munshi_store::{PageRequest, Result, tenants};
 use munshi_test_support::{TestDb, on_both_engines};
@@ -16,7 +18,9 @@ fn new(name: &str, carries: Carries) -> NewKey {
         areas: None,
         bindings: None,
         expires_at: None,
+        speaks_as: SpeaksAs::Person,
         made_by: "asha".to_owned(),
+        maker: KeyMaker::named("asha"),
     }
 }
 
@@ -249,5 +253,21 @@ on_both_engines! {
         }
         let nobody = new("till", Carries::Person(test.ids.next()));
         assert!(matches!(add(&test, shop, nobody).await, Err(Error::NoPerson(_))));
+    }
+
+    async fn a_key_stays_below_what_its_person_was_when_it_was_made(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let ravi = Person::new(&test.ids, "Ravi", test.clock.now());
+        let (id, stored) = (ravi.id, ravi.clone());
+        test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
+        let early = add(&test, shop, new("early", Carries::Person(id))).await.unwrap();
+        let opened = vec!["books.*".parse().unwrap()];
+        let owner = Person { role: Some(Role::Owner), opened: opened.clone(), ..ravi };
+        test.db.write(shop, move |tx| persons::put(tx, &owner)).await.unwrap();
+        let principal = caller(&test, &early.text).await.unwrap().principal;
+        assert_eq!((principal.standing, principal.opened), (Standing::Known, Vec::new()));
+        let late = add(&test, shop, new("late", Carries::Person(id))).await.unwrap();
+        let principal = caller(&test, &late.text).await.unwrap().principal;
+        assert_eq!((principal.standing, principal.opened), (Standing::Member(Role::Owner), opened));
     }
 }

@@ -9,3 +9,4 @@ mod merging;
 mod operators;
 mod pauses;
 mod persons;
+mod upgraded;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use munshi_identity::keys::{self, Carries, KeyMaker, KeyText, NewKey, SpeaksAs};
 use munshi_identity::links::{self, NewLink, Place, Purpose};
 use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
 use munshi_identity::sign_ins::{self, From, How};
@@ -29,6 +30,8 @@ fn new(email: &str) -> NewOperator {
         elsewhere: None,
         keeper: false,
         first: false,
+        proved: true,
+        home: None,
     }
 }
 
@@ -95,8 +98,8 @@ on_both_engines! {
         }
         let (id, now) = (asha.id, test.clock.now());
         let token = sign_in(&test, id).await;
-        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap());
-        assert!(!door!(test, |tx| operators::remove(tx, id, now)).unwrap());
+        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap().is_some());
+        assert!(door!(test, |tx| operators::remove(tx, id, now)).unwrap().is_none());
         assert!(who(&test, &token).await.is_none() && !door!(test, |tx| operators::any(tx)).unwrap());
         assert_ne!(operator(&test, new("asha@shop.example")).await.id, id, "the e-mail is free again");
     }
@@ -121,7 +124,7 @@ on_both_engines! {
         let asha = operator(&test, new("asha@shop.example")).await;
         let farid = operator(&test, NewOperator { keeper: true, ..new("farid@house.example") }).await;
         let (id, now) = (asha.id, test.clock.now());
-        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap(), None);
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap().before, None);
         let role = |operator: &Operator, tenant| {
             let operator = operator.clone();
             let door = test.db.platform(OPERATORS);
@@ -143,14 +146,14 @@ on_both_engines! {
         assert_eq!((names(&asha).await, names(&farid).await), (vec!["shop".to_owned()], vec!["clinic".to_owned(), "shop".to_owned()]));
         // A changed role is a new sign-in; the same role is none.
         let token = sign_in(&test, id).await;
-        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap(), Some(Role::Admin));
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Admin, now)).unwrap().before, Some(Role::Admin));
         assert!(who(&test, &token).await.is_some());
-        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Viewer, now)).unwrap(), Some(Role::Admin));
+        assert_eq!(door!(test, |tx| roles::give(tx, id, shop, Role::Viewer, now)).unwrap().before, Some(Role::Admin));
         assert!(who(&test, &token).await.is_none());
         assert_eq!(door!(test, |tx| roles::members(tx, shop)).unwrap().len(), 1);
         assert!(door!(test, |tx| roles::members(tx, clinic)).unwrap().is_empty());
         let token = sign_in(&test, id).await;
-        assert_eq!(door!(test, |tx| roles::take(tx, id, shop, now)).unwrap(), Some(Role::Viewer));
+        assert_eq!(door!(test, |tx| roles::take(tx, id, shop, now)).unwrap().before, Some(Role::Viewer));
         assert!(who(&test, &token).await.is_none() && role(&asha, shop).await.is_none());
         test.db.platform(tenants::TENANTS).write(move |tx| tenants::set_status(tx, shop, TenantStatus::Archived)).await.unwrap();
         assert_eq!(role(&farid, shop).await, None);
@@ -343,5 +346,62 @@ on_both_engines! {
         };
         assert!(knows(asha, now).await && !knows(farid, now).await);
         assert!(!knows(asha, now.plus(sign_ins::KNOWN)).await);
+    }
+
+    async fn an_account_that_nobody_proved_has_roles_in_one_tenant_alone(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let unproved = NewOperator { proved: false, home: Some(shop), ..new("asha@shop.example") };
+        let (asha, now) = (operator(&test, unproved).await.id, test.clock.now());
+        door!(test, |tx| roles::give(tx, asha, shop, Role::Staff, now)).unwrap();
+        let refused = |result: Result<roles::RoleChange, Error>| assert!(matches!(result, Err(Error::Unproved(_))), "{result:?}");
+        refused(door!(test, |tx| roles::give(tx, asha, clinic, Role::Viewer, now)));
+        assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
+        // Nor once nothing is left where it was made; there it may come back.
+        door!(test, |tx| roles::take(tx, asha, shop, now)).unwrap();
+        refused(door!(test, |tx| roles::give(tx, asha, clinic, Role::Viewer, now)));
+        door!(test, |tx| roles::give(tx, asha, shop, Role::Staff, now)).unwrap();
+        // The first proof ends what was before it, a second nothing.
+        let token = sign_in(&test, asha).await;
+        assert!(door!(test, |tx| operators::prove(tx, asha, now)).unwrap());
+        assert!(who(&test, &token).await.is_none());
+        let token = sign_in(&test, asha).await;
+        assert!(!door!(test, |tx| operators::prove(tx, asha, now)).unwrap());
+        assert!(who(&test, &token).await.is_some());
+        door!(test, |tx| roles::give(tx, asha, clinic, Role::Viewer, now)).unwrap();
+    }
+
+    async fn keys_end_with_the_role_of_whoever_made_them(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (asha, now) = (operator(&test, new("asha@shop.example")).await.id, test.clock.now());
+        let farid = operator(&test, NewOperator { keeper: true, ..new("farid@house.example") }).await.id;
+        for tenant in [shop, clinic] {
+            door!(test, |tx| roles::give(tx, asha, tenant, Role::Owner, now)).unwrap();
+        }
+        let key = |name: &'static str, maker: OperatorId, tenant: TenantId| {
+            let (ids, db) = (test.ids.clone(), test.db.clone());
+            async move {
+                let new = NewKey {
+                    name: name.to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+                    speaks_as: SpeaksAs::Program, made_by: "api key x".to_owned(), maker: KeyMaker::named(links::by_operator(maker)),
+                };
+                db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text
+            }
+        };
+        let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
+        let (here, there, keepers) = (key("a", asha, shop).await, key("b", asha, clinic).await, key("c", farid, clinic).await);
+        // As high as before, or higher: nothing ends.
+        assert!(door!(test, |tx| roles::give(tx, asha, shop, Role::Owner, now)).unwrap().revoked.is_empty());
+        let change = door!(test, |tx| roles::give(tx, asha, shop, Role::Admin, now)).unwrap();
+        assert_eq!(change.revoked.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert!(!good(&here).await && good(&there).await && good(&keepers).await);
+        let gone = door!(test, |tx| operators::remove(tx, asha, now)).unwrap().unwrap();
+        assert_eq!(gone.iter().map(|(tenant, key)| (*tenant, key.name.as_str())).collect::<Vec<_>>(), [(clinic, "b")]);
+        assert!(!good(&there).await);
+        // A keeper who loses a role that was given is owner still, until they go.
+        door!(test, |tx| roles::give(tx, farid, clinic, Role::Admin, now)).unwrap();
+        assert!(door!(test, |tx| roles::take(tx, farid, clinic, now)).unwrap().revoked.is_empty());
+        assert!(good(&keepers).await);
+        door!(test, |tx| operators::remove(tx, farid, now)).unwrap();
+        assert!(!good(&keepers).await);
     }
 }

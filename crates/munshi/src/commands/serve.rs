@@ -65,7 +65,17 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
         lock.tell(reachable(front.server.address()));
     }
     let base = account::base_url(config, front.server.address());
-    let first_link = account::first_link(&db, context.now(), &base).await?;
+    // Nobody may be watching a log, and whoever reads it in time would be the keeper.
+    let is_shown = context.output.is_json() || context.output.is_watched();
+    let first_link = match is_shown {
+        true => account::first_link(&db, context.now(), &base).await?,
+        false => None,
+    };
+    if !is_shown && account::has_nobody(&db).await? {
+        tracing::info!(
+            "nobody has an account yet: `munshi operator link` shows the link that makes the first"
+        );
+    }
     announce(context, config, &database, front.server.address(), first_link)?;
 
     let stop = CancellationToken::new();
@@ -112,12 +122,8 @@ fn announce(
     if context.output.is_json() || context.output.is_watched() {
         return context.output.answer(&ready, banner);
     }
-    let Ready { url, database, data_dir, version, first_link, .. } = ready;
+    let Ready { url, database, data_dir, version, .. } = ready;
     tracing::info!(%address, url, database, data_dir, version, "ready");
-    if let Some(link) = first_link {
-        // Good for one use within a quarter of an hour, and nobody has an account yet.
-        tracing::info!(link, "open this link to make the first account");
-    }
     Ok(())
 }
 

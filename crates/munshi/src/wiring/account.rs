@@ -120,6 +120,11 @@ impl Source for Keys {
     }
 }
 
+/// Whether the first operator has not come yet.
+pub(crate) async fn has_nobody(db: &Db) -> Result<bool> {
+    Ok(!db.platform(OPERATORS).read(operators::any).await?)
+}
+
 /// The link that makes the first operator; none where there is one.
 pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Option<String>> {
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<Option<Token>, munshi_identity::Error> {

@@ -125,7 +125,15 @@ fn a_running_server_is_asked_through_its_api() {
     let keys = keys["items"].as_array().unwrap();
     assert!(keys.is_empty(), "the keys of questions are taken away: {keys:?}");
     let staff = installation.json(&["person", "add", "Ravi", "--role", "staff"]);
-    let made = installation.json(&["key", "add", "ravi", "--person", staff["id"].as_str().unwrap()]);
+    let made = installation.json(&[
+        "key",
+        "add",
+        "ravi",
+        "--speaks-as",
+        "person",
+        "--person",
+        staff["id"].as_str().unwrap(),
+    ]);
     let told = installation.json(&[&QUESTION[..], &["--key", made["text"].as_str().unwrap()]].concat());
     assert_eq!(told["person"]["name"], "Ravi");
     installation.run(&[&QUESTION[..], &["--key", "mk_no", "--json"]].concat()).refused_as(7, "refused");

@@ -50,8 +50,10 @@ pub(crate) fn shop_of(engine: Engine, model: &Speaking) -> (Installation, String
         std::fs::write(path, text).unwrap();
     }
     installation.run(&["apply", "shop"]).ok();
-    let key =
-        installation.json(&["key", "add", "till", "--role", "staff"])["text"].as_str().unwrap().to_owned();
+    let key = installation.json(&["key", "add", "till", "--speaks-as", "person", "--role", "staff"])["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     (installation, key)
 }
 

@@ -170,3 +170,28 @@ fn rights_that_are_missing_are_told() {
     assert_eq!(level(&found, "folder"), "fail");
     std::fs::set_permissions(installation.data(), std::fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+#[test]
+fn accounts_and_keys_from_before_are_listed() {
+    let installation = Installation::migrated(Engine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    installation.json(&["tenant", "add", "clinic"]);
+    installation.json(&["key", "add", "old", "--role", "staff", "--speaks-as", "person", "--tenant", "shop"]);
+    let plain = report(&installation, 0).to_string();
+    assert!(!plain.contains("\"accounts\"") && !plain.contains("\"keys\""), "{plain}");
+    let raw = rusqlite::Connection::open(installation.file()).unwrap();
+    raw.execute_batch(
+        "UPDATE api_keys SET speaks_assumed = TRUE;
+         INSERT INTO operators (id, email, name, keeper, is_first, made_at)
+           VALUES (randomblob(16), 'asha@shop.example', 'Asha', FALSE, FALSE, 0);
+         INSERT INTO operator_roles (tenant_id, operator_id, role, given_at)
+           SELECT t.id, o.id, 'owner', 0 FROM tenants t, operators o WHERE t.name IN ('shop', 'clinic');",
+    )
+    .unwrap();
+    drop(raw);
+    let report = report(&installation, 0);
+    let (level, detail) = finding(&report, "accounts");
+    assert!(level == "warn" && detail.contains("asha@shop.example"), "{detail}");
+    let (level, detail) = finding(&report, "keys");
+    assert!(level == "warn" && detail.contains("shop/old"), "{detail}");
+}

@@ -37,10 +37,13 @@ fn keys_live_and_end(engine: Engine) {
     assert!(text.len() == 60 && text.starts_with(till["secrets"][0]["handle"].as_str().unwrap()), "{till}");
     assert_eq!((&till["role"], &till["areas"]), (&"staff".into(), &json!(["chat", "persons:read"])));
     assert!(opens(&installation, text));
-    installation.run(&["key", "add", "till", "--role", "owner", "--json"]).refused_as(6, "already_there");
+    installation
+        .run(&["key", "add", "till", "--speaks-as", "person", "--role", "owner", "--json"])
+        .refused_as(6, "already_there");
 
     installation.json(&["person", "add", "Asha", "--role", "owner", "--phone", "9812345678"]);
-    let asha = installation.run(&["key", "add", "asha's", "--person", "98123 45678"]).ok();
+    let asha =
+        installation.run(&["key", "add", "asha's", "--speaks-as", "person", "--person", "98123 45678"]).ok();
     let asha = asha.lines().find(|line| line.starts_with("mk_")).unwrap();
     assert!(opens(&installation, asha));
 
@@ -72,7 +75,7 @@ fn keys_live_and_end(engine: Engine) {
     installation.json(&["tenant", "archive", "shop", "--yes"]);
     assert!(!opens(&installation, second));
     installation
-        .run(&["key", "add", "x", "--role", "owner", "--tenant", "shop", "--json"])
+        .run(&["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--tenant", "shop", "--json"])
         .refused_as(7, "refused");
     installation.json(&["key", "revoke", "till", "--tenant", "shop"]);
 }
@@ -102,10 +105,31 @@ fn a_key_for_one_binding_knows_it_by_id() {
     let tiers = installation.json(&["tier", "list", &tenant]);
     let binding = tiers["items"].as_array().unwrap().iter().find(|tier| tier["kind"] == "binding").unwrap();
     let name = binding["name"].as_str().unwrap();
-    let made = installation.json(&["key", "add", "widget", "--role", "viewer", "--binding", name]);
+    let made = installation.json(&[
+        "key",
+        "add",
+        "widget",
+        "--speaks-as",
+        "person",
+        "--role",
+        "viewer",
+        "--binding",
+        name,
+    ]);
     assert_eq!(made["bindings"].as_array().unwrap().len(), 1, "{made}");
     installation
-        .run(&["key", "add", "x", "--role", "viewer", "--binding", "nowhere", "--json"])
+        .run(&[
+            "key",
+            "add",
+            "x",
+            "--speaks-as",
+            "person",
+            "--role",
+            "viewer",
+            "--binding",
+            "nowhere",
+            "--json",
+        ])
         .refused_as(5, "not_found");
 }
 
@@ -115,11 +139,13 @@ fn what_makes_no_sense_is_refused() {
     installation.json(&["tenant", "add", "shop"]);
     for wrong in [
         &["key", "add", "x"][..],
-        &["key", "add", "", "--role", "owner"],
-        &["key", "add", "x", "--role", "boss"],
-        &["key", "add", "x", "--role", "owner", "--person", "Asha"],
-        &["key", "add", "x", "--role", "owner", "--area", "everything"],
-        &["key", "add", "x", "--role", "owner", "--days", "0"],
+        &["key", "add", "x", "--role", "owner"],
+        &["key", "add", "x", "--role", "owner", "--speaks-as", "robot"],
+        &["key", "add", "", "--speaks-as", "person", "--role", "owner"],
+        &["key", "add", "x", "--speaks-as", "person", "--role", "boss"],
+        &["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--person", "Asha"],
+        &["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--area", "everything"],
+        &["key", "add", "x", "--speaks-as", "person", "--role", "owner", "--days", "0"],
         &["key", "rotate", "x", "--grace", "9999"],
     ] {
         assert_eq!(installation.run(wrong).code, 2, "{wrong:?}");

@@ -1,6 +1,6 @@
 //! Operators from the first link to the last, as whoever has the machine makes and removes them.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
@@ -101,6 +101,56 @@ fn operators_come_and_go_on_sqlite() {
 #[test]
 fn operators_come_and_go_on_postgres() {
     operators_come_and_go(Engine::Postgres);
+}
+
+#[test]
+fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
+    let installation = Installation::on(Engine::Sqlite);
+    let server = installation.serve();
+    for tenant in ["shop", "clinic"] {
+        installation.json(&["tenant", "add", tenant]);
+    }
+    let first = path(server.ready["first_link"].as_str().unwrap());
+    post(&server, &first, "email=farid%40house.example&name=Farid&password=correct+horse+battery");
+    let asha = "asha@shop.example";
+    let invited = installation.json(&["operator", "invite", asha, "--role", "admin", "--tenant", "shop"]);
+    let link = path(invited["link"].as_str().unwrap());
+    assert_eq!(post(&server, &link, "name=Asha&password=correct+horse+battery").0, 303);
+    let listed = installation.json(&["operator", "list"]);
+    assert_eq!(
+        (&listed[0]["proved_at"], listed[1]["proved_at"].is_string()),
+        (&json!(null), true),
+        "{listed}"
+    );
+    let role = ["operator", "role", asha, "owner", "--tenant", "clinic", "--json"];
+    let refused = installation.run(&role).refused_as(7, "refused");
+    assert!(refused.to_string().contains("munshi operator prove"), "{refused}");
+    assert_eq!(installation.json(&["operator", "prove", asha])["first"], true);
+    assert_eq!(installation.json(&["operator", "prove", asha])["first"], false);
+    let sign_in = "email=asha%40shop.example&password=correct+horse+battery";
+    assert_eq!(post(&server, "/account/sign-in", sign_in).0, 401, "who chose it before proved nothing");
+    let link = installation.json(&["operator", "link", asha]);
+    assert_eq!(post(&server, &path(link["link"].as_str().unwrap()), "password=another+good+one").0, 303);
+    assert_eq!(installation.json(&role[..6])["now"], "owner", "whoever has the machine let them in");
+    let told = installation.json(&["audit", "tail", "--tenant", "shop", "--limit", "50"]).to_string();
+    assert!(told.contains("operator.proved"), "{told}");
+}
+
+#[test]
+fn a_server_that_nobody_watches_logs_no_link() {
+    let installation = Installation::on(Engine::Sqlite);
+    let mut child =
+        installation.command(&["serve"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut log = String::new();
+    for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        log = format!("{log}{}\n", line.unwrap());
+        if log.contains("\"ready\"") || log.contains(" ready") {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(log.contains("munshi operator link") && !log.contains("/account/link/"), "{log}");
 }
 
 /// Puts the widget's secret into the shop's vault.

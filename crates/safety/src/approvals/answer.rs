@@ -1,6 +1,6 @@
 //! Saying yes or no.
 
-use munshi_identity::{Principal, Role};
+use munshi_identity::{Principal, Role, keys};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, KeyId, Timestamp};
 use serde_json::json;
@@ -21,7 +21,7 @@ pub struct Said<'a> {
     pub covers: Covers,
     /// Through what: `chat`, `cli`, `api`.
     pub via: &'a str,
-    /// The API key through which they said it, or the browser's own id.
+    /// The API key through which they said it, or the browser's own id; none where it came by no key.
     pub key: Option<KeyId>,
 }
 
@@ -59,7 +59,7 @@ pub enum Answered {
     NotYours {
         ask: Role,
     },
-    /// It is what this key itself wants: somebody else has to say yes.
+    /// It is what this key itself wants, or another of its maker: somebody else has to say yes.
     OwnWish,
     /// What they saw is not what would be done.
     Changed {
@@ -116,13 +116,17 @@ pub fn answer(
     })
 }
 
-/// Whether a program answers about its own call. It may take the call back; all else is a person's to say, and a program
-/// that is told what to answer has nobody before it who saw the question.
+/// Whether a program answers about its own call, with its key or with another that has the same maker. It may take the
+/// call back; all else is a person's to say, and a program that is told what to answer has nobody before it who saw the
+/// question.
 fn is_own_wish(tx: &mut Tx<'_>, approval: &Approval, said: &Said<'_>) -> Result<bool> {
     let takes_back = (approval.kind, said.answer) == (Kind::Act, Answer::No);
     let (Some(key), false) = (said.key, takes_back) else { return Ok(false) };
     let act = acts::find(tx, approval.act)?;
-    Ok(act.is_some_and(|act| act.rests_on.caller.key == Some(key)))
+    match act.and_then(|act| act.rests_on.caller.key) {
+        None => Ok(false),
+        Some(asked) => Ok(keys::share_maker(tx, asked, key)?),
+    }
 }
 
 /// What the answer means for the act itself.

@@ -101,7 +101,8 @@ pub struct Caller {
     pub zone: Zone,
     /// Not a person's turn: a heartbeat, a schedule.
     pub background: bool,
-    /// The API key of a program that calls a tool itself, without a turn.
+    /// The API key of a program that calls a tool itself, or whose words began the turn. Neither it nor another key of its
+    /// maker says yes to what it asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
 }

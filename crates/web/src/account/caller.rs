@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, Method};
-use munshi_identity::keys::Caller;
+use munshi_identity::keys::{Caller, KeyCeiling, KeyMaker, SpeaksAs};
+use munshi_identity::links;
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Principal, Standing};
 use munshi_store::{PlatformTx, tenants};
@@ -58,6 +59,9 @@ fn caller(who: &SignedIn, workspace: Workspace) -> Caller {
         key: KeyId::from_uuid(who.sign_in.id.as_uuid()),
         key_name: who.operator.email.clone(),
         operator: Some(who.operator.id),
+        speaks_as: SpeaksAs::Person,
+        ceiling: KeyCeiling { role: Some(workspace.role), opened: None },
+        maker: KeyMaker::named(links::by_operator(who.operator.id)),
         principal: Principal { standing, ..Principal::anonymous(tenant.id) },
         areas: None,
         bindings: None,

@@ -1,11 +1,12 @@
 //! What the audit hears of signing in and of who may: ids, never an e-mail, a password or a link.
 
+use munshi_identity::keys::Key;
 use munshi_identity::links;
 use munshi_identity::operators::{Operator, roles};
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_store::PlatformTx;
 use munshi_types::{Ids, OperatorId, TenantId, Timestamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::api::Inner;
 use crate::error::ApiError;
@@ -49,6 +50,22 @@ impl Telling {
         for chain in chains {
             tx.as_tenant(chain, |tx| audit::append(tx, &entry, self.now, &self.ids).map(|_| ()))
                 .map_err(ApiError::from)?;
+        }
+        Ok(())
+    }
+}
+
+impl Telling {
+    /// Keys that went with the role of whoever made them, each in the chain of its tenant.
+    pub(crate) fn tell_revoked(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        keys: &[Key],
+    ) -> Result<(), ApiError> {
+        for key in keys {
+            let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
+            self.tell(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
         }
         Ok(())
     }

@@ -7,7 +7,8 @@ use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
-use munshi_identity::keys::{Access, Area, Caller, Grant};
+use munshi_agent::KeyUse;
+use munshi_identity::keys::{Access, Area, Caller, Grant, KeyMaker};
 use munshi_identity::{Lacking, Role};
 use munshi_types::{BindingId, TenantId};
 
@@ -160,6 +161,18 @@ impl Key {
         let Some(caller) = found else { return Err(refused(api, headers, address)?) };
         api.limits.key(&caller)?;
         Ok(Self { api: api.clone(), caller })
+    }
+
+    /// What the engine is told of the key that a message comes through.
+    pub(crate) fn usage(&self) -> KeyUse {
+        let caller = &self.caller;
+        KeyUse { key: caller.key, speaks_as: caller.speaks_as, ceiling: caller.ceiling.clone() }
+    }
+
+    /// Who answers for a key that is made with this one.
+    pub(crate) fn maker(&self) -> KeyMaker {
+        let KeyMaker { name, person } = self.caller.maker.clone();
+        KeyMaker { name, person: self.caller.principal.person.or(person) }
     }
 
     pub(crate) fn tenant(&self) -> TenantId {

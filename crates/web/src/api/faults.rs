@@ -31,6 +31,10 @@ impl From<munshi_identity::Error> for ApiError {
             E::Unmergeable(why) => Self::new(Code::Conflict, sentence(&why.to_string()))
                 .hint("Nothing was changed. Two rows that can't be one stay two."),
             error @ E::Busy => Self::unavailable(error),
+            error @ E::Unproved(_) => Self::new(Code::Forbidden, sentence(&error.to_string())).hint(
+                "They sign in once with the sign-in service, or whoever runs this installation does \
+                 `munshi operator prove EMAIL`.",
+            ),
             error @ E::NameTaken(_) => Self::new(Code::Conflict, sentence(&error.to_string()))
                 .hint("Choose another name, or revoke that key first."),
         }

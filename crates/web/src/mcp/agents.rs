@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::Fate;
+use munshi_agent::{Fate, KeyUse};
+use munshi_identity::keys::SpeaksAs;
 use munshi_tiers::Resolution;
 use munshi_types::{Inbound, MessageId, RunId, To};
 use rmcp::model::{CallToolResult, JsonObject};
@@ -58,7 +59,9 @@ pub(crate) async fn ask(
         reply_to: None,
     };
     munshi_agent::fit::check(&inbound)?;
-    let received = key.api.engine.receive(inbound).await?;
+    // Whoever the key talks for elsewhere: what comes here is written by a model.
+    let usage = KeyUse { speaks_as: SpeaksAs::Program, ..key.usage() };
+    let received = key.api.engine.receive_through(inbound, usage).await?;
     if received.fate == Fate::SeenBefore {
         same_words(&key.api, &received, asked.message).await?;
     }

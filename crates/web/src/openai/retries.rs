@@ -9,8 +9,10 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderValue};
 use munshi_types::{KeyId, Timestamp};
+
+use super::person::PERSON;
 
 /// How often it was sent before; what OpenAI's libraries say.
 const COUNT: &str = "x-stainless-retry-count";
@@ -33,7 +35,9 @@ impl Retries {
         headers: &HeaderMap,
         (fresh, now): (String, Timestamp),
     ) -> String {
-        let hash = self.hasher.hash_one((key, body));
+        // For whom it is stands beside the body.
+        let person = headers.get(PERSON).map(HeaderValue::as_bytes);
+        let hash = self.hasher.hash_one((key, body, person));
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = |at: Timestamp| at <= now && now.since(at) < KEPT;
         if is_again(headers)
@@ -59,7 +63,6 @@ fn is_again(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::HeaderValue;
     use munshi_types::Ids;
 
     #[test]
@@ -78,6 +81,9 @@ mod tests {
         assert_eq!(id(&again, "b", "3", now), "3", "another body is another question");
         assert_eq!(id(&HeaderMap::new(), "a", "4", now), "4", "the same words said once more");
         assert_eq!(id(&again, "a", "5", now), "4");
+        let mut theirs = again.clone();
+        theirs.insert(PERSON, HeaderValue::from_static("@meera"));
+        assert_eq!(id(&theirs, "a", "7", now), "7", "another person's question");
         assert_eq!(id(&again, "a", "6", now.plus(KEPT)), "6");
     }
 }

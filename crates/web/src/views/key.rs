@@ -1,11 +1,39 @@
 //! API keys: everything but their text.
 
-use munshi_identity::keys::{Carries, Key as Stored, KeySecret, Made};
+use munshi_identity::keys::{Carries, Key as Stored, KeySecret, Made, SpeaksAs as Speaks};
 use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::person::Role;
+
+/// For whom a key talks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SpeaksAs {
+    /// Somebody types what is sent.
+    Person,
+    /// A program, whose words may be a model's.
+    Program,
+}
+
+impl From<Speaks> for SpeaksAs {
+    fn from(speaks: Speaks) -> Self {
+        match speaks {
+            Speaks::Person => Self::Person,
+            Speaks::Program => Self::Program,
+        }
+    }
+}
+
+impl From<SpeaksAs> for Speaks {
+    fn from(speaks: SpeaksAs) -> Self {
+        match speaks {
+            SpeaksAs::Person => Self::Person,
+            SpeaksAs::Program => Self::Program,
+        }
+    }
+}
 
 /// A key as it is listed.
 #[derive(Debug, Serialize, ToSchema)]
@@ -15,9 +43,10 @@ pub(crate) struct ApiKey {
     name: String,
     /// The role it stands for; none where it stands for a person.
     role: Option<Role>,
-    /// The person it stands for, with the standing they have when it is used.
+    /// The person it stands for, with the standing they have when it is used, and never more than they had when it was made.
     #[schema(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
+    speaks_as: SpeaksAs,
     /// The areas it opens; none for all that its standing reaches.
     #[schema(example = json!(["chat", "persons:read"]))]
     areas: Option<Vec<String>>,
@@ -67,6 +96,7 @@ impl From<Stored> for ApiKey {
             name: key.name,
             role,
             person,
+            speaks_as: key.speaks_as.into(),
             areas: key.areas.map(|areas| areas.iter().map(ToString::to_string).collect()),
             bindings: key.bindings,
             made_by: key.made_by,

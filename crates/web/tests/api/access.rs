@@ -39,7 +39,11 @@ fn every_route(ids: &Ids) -> Vec<(&'static str, String, Option<Value>)> {
             "/v1/chat".to_owned(),
             Some(json!({ "binding": "counter", "text": "hi", "person": person })),
         ),
-        ("POST", "/v1/keys".to_owned(), Some(json!({ "name": "x", "person": person }))),
+        (
+            "POST",
+            "/v1/keys".to_owned(),
+            Some(json!({ "name": "x", "person": person, "speaks_as": "person" })),
+        ),
     ]
 }
 

@@ -10,7 +10,7 @@ on_both! {
     async fn a_key_is_shown_once_and_taken_back(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let owner = house.key(Role::Owner).await;
-        let new = json!({ "name": "till", "role": "staff", "areas": ["chat", "runs", "runs:read"], "bindings": ["counter"] });
+        let new = json!({ "name": "till", "speaks_as": "person", "role": "staff", "areas": ["chat", "runs", "runs:read"], "bindings": ["counter"] });
         let made = house.post("/v1/keys", &owner, new.clone()).await.is(201);
         let (text, id) = (made["text"].as_str().unwrap(), made["id"].as_str().unwrap());
         assert_eq!((&made["areas"], &made["bindings"]), (&json!(["chat", "runs"]), &json!([house.shop.binding])));
@@ -31,25 +31,27 @@ on_both! {
         let house = Installation::open(&test, []).await;
         let shop = house.shop;
         let admin = house.key(Role::Admin).await;
-        let new = |name: &str, role: &str| json!({ "name": name, "role": role });
+        let new = |name: &str, role: &str| json!({ "name": name, "role": role, "speaks_as": "person" });
         house.post("/v1/keys", &admin, new("a", "admin")).await.is(201);
         house.post("/v1/keys", &admin, new("b", "owner")).await.refused(403, "forbidden");
-        house.post("/v1/keys", &admin, json!({ "name": "c", "person": shop.owner })).await.refused(403, "forbidden");
+        house.post("/v1/keys", &admin, json!({ "name": "c", "speaks_as": "person", "person": shop.owner })).await.refused(403, "forbidden");
         let small = house.key_with(shop.tenant, Carries::Role(Role::Owner), Some(&["keys", "chat:read"]), Some(vec![shop.binding])).await;
-        let wide = json!({ "name": "d", "role": "owner", "areas": ["chat"] });
+        let wide = json!({ "name": "d", "speaks_as": "person", "role": "owner", "areas": ["chat"] });
         house.post("/v1/keys", &small, wide).await.refused(403, "forbidden");
-        house.post("/v1/keys", &small, json!({ "name": "e", "role": "owner", "bindings": ["back"] })).await.refused(422, "invalid");
+        house.post("/v1/keys", &small, json!({ "name": "e", "speaks_as": "person", "role": "owner", "bindings": ["back"] })).await.refused(422, "invalid");
         let made = house.post("/v1/keys", &small, new("f", "owner")).await.is(201);
         assert_eq!((&made["areas"], &made["bindings"]), (&json!(["keys", "chat:read"]), &json!([shop.binding])));
         for bad in [
-            json!({ "name": "g" }),
-            json!({ "name": "g", "role": "staff", "person": shop.staff }),
-            json!({ "name": "", "role": "staff" }),
-            json!({ "name": "g\0", "role": "staff" }),
-            json!({ "name": "g", "role": "staff", "areas": [] }),
-            json!({ "name": "g", "role": "staff", "areas": ["everything"] }),
-            json!({ "name": "g", "role": "staff", "expires_at": "2001-01-01T00:00:00Z" }),
-            json!({ "name": "g", "role": "staff", "expires_at": "soon" }),
+            json!({ "name": "g", "speaks_as": "person" }),
+            json!({ "name": "g", "role": "staff" }),
+            json!({ "name": "g", "role": "staff", "speaks_as": "robot" }),
+            json!({ "name": "g", "speaks_as": "person", "role": "staff", "person": shop.staff }),
+            json!({ "name": "", "speaks_as": "person", "role": "staff" }),
+            json!({ "name": "g\0", "speaks_as": "person", "role": "staff" }),
+            json!({ "name": "g", "speaks_as": "person", "role": "staff", "areas": [] }),
+            json!({ "name": "g", "speaks_as": "person", "role": "staff", "areas": ["everything"] }),
+            json!({ "name": "g", "speaks_as": "person", "role": "staff", "expires_at": "2001-01-01T00:00:00Z" }),
+            json!({ "name": "g", "speaks_as": "person", "role": "staff", "expires_at": "soon" }),
         ] {
             house.post("/v1/keys", &admin, bad).await.refused(422, "invalid");
         }

@@ -47,6 +47,7 @@ mod openai;
 mod openai_tools;
 mod pack_pages;
 mod persons;
+mod programs;
 mod reads;
 mod streams;
 mod support;

@@ -38,13 +38,13 @@ async fn names(house: &Installation, key: &str) -> Vec<String> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn call(house: &Installation, key: &str, name: &str, arguments: Value) -> Value {
+pub(crate) async fn call(house: &Installation, key: &str, name: &str, arguments: Value) -> Value {
     let answer = ask(house, key, "tools/call", json!({ "name": name, "arguments": arguments })).await;
     assert!(answer["error"].is_null(), "{answer}");
     answer["result"].clone()
 }
 
-fn text(result: &Value) -> &str {
+pub(crate) fn text(result: &Value) -> &str {
     result["content"][0]["text"].as_str().unwrap()
 }
 

@@ -22,7 +22,7 @@ use munshi_agent::{Engine, Parts, Settings};
 use munshi_connectors::Logins;
 use munshi_identity::codes::CodeKey;
 use munshi_identity::hosts::Hosts;
-use munshi_identity::keys::{self, Carries, Grant, Keys, NewKey};
+use munshi_identity::keys::{self, Carries, Grant, KeyMaker, Keys, NewKey, SpeaksAs};
 use munshi_identity::passwords::Passwords;
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
@@ -266,12 +266,23 @@ impl Installation {
         self.key_with(tenant, Carries::Role(role), None, None).await
     }
 
+    /// One with which somebody types.
     pub(crate) async fn key_with(
         &self,
         tenant: TenantId,
         carries: Carries,
         areas: Option<&[&str]>,
         bindings: Option<Vec<BindingId>>,
+    ) -> String {
+        self.key_speaking(SpeaksAs::Person, tenant, carries, (areas, bindings)).await
+    }
+
+    pub(crate) async fn key_speaking(
+        &self,
+        speaks_as: SpeaksAs,
+        tenant: TenantId,
+        carries: Carries,
+        (areas, bindings): (Option<&[&str]>, Option<Vec<BindingId>>),
     ) -> String {
         let areas = areas.map(|areas| areas.iter().map(|text| text.parse::<Grant>().unwrap()).collect());
         let id: munshi_types::KeyId = self.ids.next();
@@ -281,7 +292,9 @@ impl Installation {
             areas,
             bindings,
             expires_at: None,
+            speaks_as,
             made_by: "test".to_owned(),
+            maker: KeyMaker::named(format!("maker of {id}")),
         };
         let ids = self.ids.clone();
         let made = self.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, MORNING));

@@ -10,7 +10,7 @@ use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, NewKey};
+use munshi_identity::keys::{self, Carries, KeyMaker, NewKey, SpeaksAs};
 use munshi_safety::audit::{self, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::Resolution;
@@ -149,12 +149,15 @@ fn make(tx: &mut Tx<'_>, asking: &Asking, binding: munshi_types::BindingId) -> R
     keys::remove_ended(tx, BEGINNING, asking.now)?;
     let name = format!("{BEGINNING}{}", asking.ids.next::<MessageId>().as_uuid().simple());
     let new = NewKey {
-        name,
+        name: name.clone(),
         carries: Carries::Role(Role::Owner),
         areas: Some(vec!["chat".parse().map_err(|error| Failure::failed(format!("{error}")))?]),
         bindings: Some(vec![binding]),
         expires_at: Some(asking.now.plus(GOOD_FOR)),
+        speaks_as: SpeaksAs::Person,
         made_by: asking.actor.id.clone(),
+        // Whoever sits at the machine, and no program of theirs.
+        maker: KeyMaker::named(name.as_str()),
     };
     let made = keys::add(tx, &asking.ids, &SystemRandom, &new, asking.now)?;
     tell(tx, asking, "api_key.made", made.key.id)?;

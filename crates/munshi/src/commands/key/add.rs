@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, Grant, NewKey};
+use munshi_identity::keys::{self, Carries, Grant, KeyMaker, NewKey, SpeaksAs};
 use munshi_store::{Db, Tx};
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
     name: String,
     #[command(flatten)]
     standing: Standing,
+    /// For whom it talks: person where somebody types what is sent, such as at a till; program for everything else. What a
+    /// program wants written is confirmed by a person
+    #[arg(long, value_name = "person|program")]
+    speaks_as: SpeaksAs,
     /// A part of the API that it opens, such as chat or persons:read; may be given more than once. Without it, all that
     /// the role reaches
     #[arg(long, value_name = "AREA")]
@@ -87,7 +91,9 @@ fn make(
         areas: (!arguments.area.is_empty()).then_some(arguments.area),
         bindings,
         expires_at: arguments.days.map(|days| end(telling.now, days)),
+        speaks_as: arguments.speaks_as,
         made_by: telling.actor.id.clone(),
+        maker: KeyMaker::named(telling.actor.id.clone()),
     };
     let made = keys::add(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
     telling.tell(tx, "api_key.made", &made.key)?;

@@ -84,9 +84,12 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 fn words(listing: &Listing, painter: Painter) -> String {
     if listing.items.is_empty() {
         let tenant = &listing.tenant;
-        return format!("No keys yet. `munshi key add NAME --role staff --tenant {tenant}` makes one.");
+        return format!(
+            "No keys yet. `munshi key add NAME --role staff --speaks-as program --tenant {tenant}` makes one."
+        );
     }
-    let headings = ["NAME", "STATE", "BEGINS WITH", "STANDS FOR", "OPENS", "ENDS (UTC)", "LAST USED (UTC)"];
+    let headings =
+        ["NAME", "STATE", "BEGINS WITH", "STANDS FOR", "TALKS FOR", "OPENS", "ENDS (UTC)", "LAST USED (UTC)"];
     let mut table = Table::new(&headings);
     for Item { key, state } in &listing.items {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
@@ -95,6 +98,7 @@ fn words(listing: &Listing, painter: Painter) -> String {
             state.cell(),
             handles.first().copied().unwrap_or("-").into(),
             carried(key).into(),
+            key.speaks_as.as_str().into(),
             opens(key).into(),
             key.expires_at.map_or_else(|| "-".to_owned(), moment).into(),
             key.last_used_at.map_or_else(|| "-".to_owned(), moment).into(),

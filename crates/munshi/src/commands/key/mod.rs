@@ -81,6 +81,7 @@ impl Telling {
             "carries": key.carries,
             "areas": key.areas,
             "bindings": key.bindings,
+            "speaks_as": key.speaks_as,
             "expires_at": key.expires_at,
             "handles": handles,
         });

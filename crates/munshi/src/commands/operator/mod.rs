@@ -4,6 +4,7 @@ mod invitations;
 mod invite;
 mod link;
 mod list;
+mod prove;
 mod remove;
 mod role;
 mod withdraw;
@@ -11,12 +12,13 @@ mod withdraw;
 use clap::Subcommand;
 use munshi_config::Config;
 use munshi_identity::Token;
+use munshi_identity::keys::Key;
 use munshi_identity::operators::{self, Operator as Account};
 use munshi_safety::audit::{self, Actor, Event, NewEntry};
 use munshi_store::PlatformTx;
 use munshi_types::{Ids, TenantId, Timestamp};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -35,6 +37,8 @@ pub(crate) enum Command {
     List(list::Arguments),
     /// Give an operator another role in a tenant, or none
     Role(role::Arguments),
+    /// Note that an account's e-mail is its holder's; the first time its password and sign-ins end
+    Prove(prove::Arguments),
     /// Close an operator's account for good
     Remove(remove::Arguments),
 }
@@ -46,6 +50,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<()> {
         Command::Withdraw(arguments) => withdraw::run(context, &arguments),
         Command::List(arguments) => list::run(context, &arguments),
         Command::Role(arguments) => role::run(context, &arguments),
+        Command::Prove(arguments) => prove::run(context, &arguments),
         Command::Remove(arguments) => remove::run(context, &arguments),
     }
 }
@@ -99,6 +104,25 @@ impl Telling {
         chains.dedup();
         for chain in chains {
             tx.as_tenant(chain, |tx| audit::append(tx, &entry, self.now, &self.ids).map(|_| ()))?;
+        }
+        Ok(())
+    }
+}
+
+/// The keys that went with a role, in words.
+fn gone(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        names => format!(" The keys they had made are revoked: {}.", names.join(", ")),
+    }
+}
+
+impl Telling {
+    /// Keys that went with the role of whoever made them.
+    fn tell_revoked(&self, tx: &mut PlatformTx<'_>, tenant: TenantId, keys: &[Key]) -> Result<()> {
+        for key in keys {
+            let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
+            self.tell(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
         }
         Ok(())
     }

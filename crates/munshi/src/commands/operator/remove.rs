@@ -28,12 +28,16 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Removed {
     email: String,
+    /// Keys that they had made and that open nothing any more.
+    revoked: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let database = Database::for_one_question(&context.config()?)?;
-    let about =
-        format!("The account of {} is closed for good and its browsers are signed out.", arguments.email);
+    let about = format!(
+        "The account of {} is closed for good: its browsers are signed out and its keys revoked.",
+        arguments.email
+    );
     Confirm { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
     let removed = context.block_on(async {
         let db = database.open().await?;
@@ -44,12 +48,18 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             let operator = find(tx, &email)?;
             let tenants: Vec<TenantId> =
                 roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
-            operators::remove(tx, operator.id, telling.now)?;
+            let keys = operators::remove(tx, operator.id, telling.now)?.unwrap_or_default();
             let payload = json!({ "keeper": operator.keeper });
             telling.tell(tx, &tenants, "operator.removed", operator.id.to_string(), payload)?;
-            Ok(Removed { email: operator.email })
+            for (tenant, key) in &keys {
+                telling.tell_revoked(tx, *tenant, std::slice::from_ref(key))?;
+            }
+            let revoked = keys.into_iter().map(|(_, key)| key.name).collect();
+            Ok(Removed { email: operator.email, revoked })
         };
         db.platform(OPERATORS).write(unit).await
     })?;
-    context.output.answer(&removed, |removed, _| format!("Closed the account of {}.", removed.email))
+    context.output.answer(&removed, |removed, _| {
+        format!("Closed the account of {}.{}", removed.email, super::gone(&removed.revoked))
+    })
 }

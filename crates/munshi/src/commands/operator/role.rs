@@ -47,6 +47,8 @@ struct Changed {
     tenant: TenantName,
     before: Option<Role>,
     now: Option<Role>,
+    /// Keys that they had made and that open nothing any more.
+    revoked: Vec<String>,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -59,23 +61,27 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let (email, Wanted(role)) = (arguments.email.clone(), arguments.role);
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;
-            let before = match role {
+            let change = match role {
                 Some(role) => roles::give(tx, operator.id, tenant.id, role, telling.now)?,
                 None => roles::take(tx, operator.id, tenant.id, telling.now)?,
             };
+            let before = change.before;
             if before != role {
                 let payload = json!({ "before": before, "now": role });
                 telling.tell(tx, &[tenant.id], "operator.role_changed", operator.id.to_string(), payload)?;
             }
-            Ok(Changed { email: operator.email, tenant: tenant.name, before, now: role })
+            telling.tell_revoked(tx, tenant.id, &change.revoked)?;
+            let revoked = change.revoked.into_iter().map(|key| key.name).collect();
+            Ok(Changed { email: operator.email, tenant: tenant.name, before, now: role, revoked })
         };
         db.platform(OPERATORS).write(unit).await
     })?;
     context.output.answer(&changed, |changed, _| {
-        let Changed { email, tenant, now, .. } = changed;
+        let Changed { email, tenant, now, revoked, .. } = changed;
+        let keys = super::gone(revoked);
         match now {
-            Some(role) => format!("{email} is {role} of {tenant} now."),
-            None => format!("{email} looks after {tenant} no more."),
+            Some(role) => format!("{email} is {role} of {tenant} now.{keys}"),
+            None => format!("{email} looks after {tenant} no more.{keys}"),
         }
     })
 }

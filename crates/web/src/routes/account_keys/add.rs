@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, Grant, Key, NewKey};
+use munshi_identity::keys::{self, Carries, Grant, Key, KeyMaker, NewKey, SpeaksAs};
+use munshi_identity::links;
 use munshi_store::Tx;
 use serde::Deserialize;
 
@@ -25,6 +26,9 @@ const MOST_DAYS: u32 = 3650;
 pub(crate) struct New {
     name: String,
     role: String,
+    /// Whether somebody types with it, or a program writes.
+    #[serde(default)]
+    speaks_as: String,
     /// With blanks or commas between; empty opens all that the role reaches.
     #[serde(default)]
     areas: String,
@@ -56,6 +60,8 @@ async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made,
     if role < workspace.role {
         return Err(ApiError::new(Code::Forbidden, "A key can't stand higher than you do.").into());
     }
+    let speaks_as: SpeaksAs =
+        form.speaks_as.parse().map_err(|error: keys::SpeaksAsError| invalid(error.to_string()))?;
     let now = who.api.clock.now();
     let telling = telling(who);
     let new = NewKey {
@@ -64,7 +70,9 @@ async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made,
         areas: areas(&form.areas)?,
         bindings: None,
         expires_at: days(&form.days)?.map(|days| now.plus(DAY.saturating_mul(days))),
+        speaks_as,
         made_by: telling.who().to_owned(),
+        maker: KeyMaker::named(links::by_operator(who.operator.id)),
     };
     let api = who.api.clone();
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Area, Carries, Grant, Key};
+use munshi_identity::keys::{self, Area, Carries, Grant, Key, SpeaksAs};
 use munshi_lang::Fill;
 use munshi_store::PageRequest;
 use munshi_types::Timestamp;
@@ -39,6 +39,7 @@ struct Item {
     name: String,
     begins: String,
     stands_for: String,
+    talks_for: String,
     /// What it opens, and its times.
     line: String,
     state: State,
@@ -61,6 +62,10 @@ impl Item {
                 Carries::Role(role) => words.role(role),
                 Carries::Person(_) => words.say("a-person"),
             },
+            talks_for: words.say(match key.speaks_as {
+                SpeaksAs::Person => "a-person",
+                SpeaksAs::Program => "a-program",
+            }),
             line: line(&key, frame),
             state: match (key.revoked_at, key.expires_at) {
                 (Some(_), _) => State::Revoked,

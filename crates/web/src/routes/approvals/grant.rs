@@ -1,7 +1,8 @@
 //! `POST /v1/approvals/{id}/grant`: lets the agent go ahead.
 
+use munshi_identity::keys::SpeaksAs;
 use munshi_safety::acts;
-use munshi_safety::approvals::{Answer, Answered, Approval as Stored, Covers, Said, State, answer};
+use munshi_safety::approvals::{Answer, Answered, Approval as Stored, Covers, Kind, Said, State, answer};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, RunId, TenantId};
 use serde::Deserialize;
@@ -68,7 +69,12 @@ pub(crate) async fn give(
     let shown = digest.clone();
     let (caller, office, now) = (key.caller.clone(), key.api.office.clone(), key.api.clock.now());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
-        find(tx, &caller, id)?;
+        let asked = find(tx, &caller, id)?;
+        // It may take back what it asked for; a yes is a person's to say.
+        if caller.speaks_as == SpeaksAs::Program && (asked.kind, said) != (Kind::Act, Answer::No) {
+            return Err(ApiError::new(Code::Forbidden, "A person is to be asked; nothing was answered.")
+                .hint("Whoever may answers in the console, with `munshi approvals grant`, or with a key with which they type."));
+        }
         let via = format!("api:{}", caller.key);
         let said = Said {
             who: &caller.principal,
@@ -110,7 +116,7 @@ pub(crate) fn read(answered: Answered, said: Answer, shown: &str) -> Result<Stor
         }
         (Answered::OwnWish, _) => Err(ApiError::new(
             Code::Forbidden,
-            "This key asked for it itself, and a person is to be asked; nothing was answered.",
+            "This key asked for it itself, or another of the same maker, and a person is to be asked; nothing was answered.",
         )
         .hint(
             "Whoever may answers in the console, with `munshi approvals grant`, or with a key of their own.",

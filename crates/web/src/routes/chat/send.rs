@@ -102,7 +102,7 @@ pub(crate) async fn send_chat(
 ) -> Result<Response, ApiError> {
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
     let (inbound, text) = inbound(&key, message, &headers).await?;
-    let received = key.api.engine.receive(inbound).await?;
+    let received = key.api.engine.receive_through(inbound, key.usage()).await?;
     if received.fate == Became::SeenBefore {
         same_words(&key.api, &received, text).await?;
     }

@@ -123,7 +123,7 @@ impl Asked {
             reply_to: None,
         };
         munshi_agent::fit::check(&inbound).map_err(|error| Refusal::at_error("messages", error.into()))?;
-        let received = key.api.engine.receive_with(inbound, self.brought).await?;
+        let received = key.api.engine.receive_with(inbound, self.brought, key.usage()).await?;
         if received.fate == Fate::SeenBefore {
             same_words(&key.api, &received, text).await?;
         }

@@ -1,7 +1,9 @@
 //! `POST /v1/keys`: another key, shown this once.
 
 use axum::http::StatusCode;
-use munshi_identity::keys::{self, Access, Carries, Grant, Key as Stored, NewKey as Wanted};
+use munshi_identity::keys::{
+    self, Access, Carries, Grant, Key as Stored, NewKey as Wanted, SpeaksAs as Speaks,
+};
 use munshi_identity::{Role as Stands, persons};
 use munshi_safety::audit::Event;
 use munshi_store::Tx;
@@ -18,7 +20,7 @@ use crate::api::missing;
 use crate::api::telling::Telling;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
-use crate::views::key::MadeKey;
+use crate::views::key::{MadeKey, SpeaksAs};
 use crate::views::person::Role;
 
 /// A key to be made. It stands for a role or for a person: one of the two.
@@ -33,6 +35,9 @@ pub(crate) struct NewKey {
     /// Somebody whose standing it carries, as it is when the key is used.
     #[schema(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
+    /// For whom it talks: `person` where somebody types what is sent, else `program`. What a program wants written is
+    /// confirmed by a person.
+    speaks_as: SpeaksAs,
     /// What it opens: `chat`, `sessions`, `runs`, `persons`, `bindings`, `tiers`, `approvals`, `usage`, `keys`, `test`,
     /// each also with `:read`. Without it, all that its standing reaches, or as much as your own key opens.
     #[schema(max_items = 20, example = json!(["chat", "persons:read"]))]
@@ -59,7 +64,9 @@ pub(crate) async fn add_key(
         areas: areas(&key, new.areas)?,
         bindings,
         expires_at: new.expires_at,
+        speaks_as: may_speak(&key, new.speaks_as)?,
         made_by: String::new(),
+        maker: key.maker(),
     };
     let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
     let telling = Telling::of(&key.caller, key.api.ids.clone(), now);
@@ -81,6 +88,7 @@ pub(crate) fn tell(tx: &mut Tx<'_>, telling: &Telling, event: &str, key: &Stored
         "carries": key.carries,
         "areas": key.areas,
         "bindings": key.bindings,
+        "speaks_as": key.speaks_as,
         "expires_at": key.expires_at,
         "handles": handles,
     });
@@ -94,6 +102,16 @@ fn carries(role: Option<Role>, person: Option<PersonId>) -> Result<Carries, ApiE
         (None, Some(person)) => Ok(Carries::Person(person)),
         _ => Err(invalid("role", "say whose standing the key carries: either `role` or `person`")),
     }
+}
+
+/// A program makes no key with which its words would be a person's.
+fn may_speak(key: &Key, wanted: SpeaksAs) -> Result<Speaks, ApiError> {
+    if key.caller.speaks_as == Speaks::Program && wanted == SpeaksAs::Person {
+        let what = "A key of a program makes keys for programs alone.";
+        return Err(ApiError::new(Code::Forbidden, what)
+            .hint("Make it on the account page, or with `munshi key add --speaks-as person`."));
+    }
+    Ok(wanted.into())
 }
 
 fn may_carry(tx: &mut Tx<'_>, key: &Key, carries: Carries) -> Result<(), ApiError> {

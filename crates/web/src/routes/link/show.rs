@@ -4,10 +4,10 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use munshi_identity::Token;
 use munshi_identity::links::{self, Link, Place, Purpose};
-use munshi_identity::operators::{self, OPERATORS};
+use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_identity::passwords::SHORTEST;
+use munshi_identity::{Role, Token};
 use munshi_lang::Fill;
 use munshi_store::{PlatformTx, tenants};
 
@@ -19,6 +19,7 @@ use crate::account::words::Words;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
+use crate::routes::operators::recover::governs;
 
 /// What is shown of a link.
 pub(crate) struct Opened {
@@ -27,6 +28,8 @@ pub(crate) struct Opened {
     pub(super) place: Option<String>,
     /// Whether its e-mail has an account.
     pub(super) has_account: bool,
+    /// Whether whoever keeps the installation has made it, at the machine or with their account.
+    pub(super) by_keeper: bool,
 }
 
 #[derive(Template)]
@@ -68,12 +71,20 @@ pub(crate) async fn show_link(
     page(app.api()?, &headers, &token, ("", ""), None).await
 }
 
-/// The link of a token, if it is good now.
+/// The link of a token, if it is good now: also by what its maker may do at this moment.
 pub(crate) fn open(tx: &mut PlatformTx<'_>, token: &Token, api: &Api) -> Result<Option<Opened>, ApiError> {
     let Some(link) = links::find(tx, token)? else { return Ok(None) };
     if !link.is_open(api.clock.now()) || (link.purpose == Purpose::First && operators::any(tx)?) {
         return Ok(None);
     }
+    let maker = match links::maker_of(&link) {
+        None => None,
+        Some(id) => match operators::find(tx, id)? {
+            Some(maker) if may_make(tx, &maker, &link.purpose)? => Some(maker),
+            _ => return Ok(None),
+        },
+    };
+    let by_keeper = maker.is_none_or(|maker| maker.keeper);
     let (mut place, mut has_account) = (None, false);
     if let Purpose::Invitation { email, place: to } = &link.purpose {
         has_account = operators::by_email(tx, email)?.is_some();
@@ -81,7 +92,23 @@ pub(crate) fn open(tx: &mut PlatformTx<'_>, token: &Token, api: &Api) -> Result<
             place = tenants::find(tx, *tenant)?.map(|tenant| tenant.name.to_string());
         }
     }
-    Ok(Some(Opened { link, place, has_account }))
+    Ok(Some(Opened { link, place, has_account, by_keeper }))
+}
+
+/// Whether an operator could make this link now, for the account and the role as they are now.
+fn may_make(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &Purpose) -> Result<bool, ApiError> {
+    match purpose {
+        Purpose::First => Ok(false),
+        Purpose::Invitation { place: Place::Everywhere, .. } => Ok(maker.keeper),
+        Purpose::Invitation { place: Place::Workspace { tenant, role }, .. } => {
+            let own = roles::role_in(tx, maker, *tenant)?.map(|(_, own)| own);
+            Ok(own.is_some_and(|own| own <= *role && own <= Role::Admin))
+        }
+        Purpose::Recovery { operator } => match operators::find(tx, *operator)? {
+            Some(other) => governs(tx, maker, &other),
+            None => Ok(false),
+        },
+    }
 }
 
 /// The page, with what was written before and why it was not taken.

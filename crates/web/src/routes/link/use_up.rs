@@ -63,7 +63,15 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
         let operator = match opened.link.purpose {
             Purpose::First => first(tx, &inside, (&form.email, &form.name), hash)?,
             Purpose::Invitation { email, place } => invited(tx, &inside, (&email, &form.name), place, hash)?,
-            Purpose::Recovery { operator } => recovered(tx, &inside, operator, &hash)?,
+            Purpose::Recovery { operator } => {
+                recovered(tx, &inside, operator, &hash)?;
+                // Whoever made the link may be the one who uses it: unless they keep the installation, the account's
+                // e-mail is to be proved anew.
+                if !opened.by_keeper {
+                    operators::unprove(tx, operator)?;
+                }
+                operators::find(tx, operator)?.ok_or_else(gone)?
+            }
         };
         let came = arrival.begin(tx, &inside, &operator)?;
         tell_used(tx, &inside, &operator, opened.link.id)?;
@@ -102,6 +110,9 @@ fn first(
         elsewhere: None,
         keeper: true,
         first: true,
+        // The link was shown to whoever has the machine, who could prove any account.
+        proved: true,
+        home: None,
     };
     made(tx, api, &new)
 }
@@ -121,7 +132,11 @@ pub(crate) fn join(
     new: &NewOperator,
     place: Place,
 ) -> Result<Operator, ApiError> {
-    let new = NewOperator { keeper: place == Place::Everywhere, ..new.clone() };
+    let new = match place {
+        // Only whoever has the machine invites to everything; that is their word for the e-mail.
+        Place::Everywhere => NewOperator { keeper: true, proved: true, ..new.clone() },
+        Place::Workspace { tenant, .. } => NewOperator { keeper: false, home: Some(tenant), ..new.clone() },
+    };
     let operator = made(tx, api, &new)?;
     accept(tx, api, &operator, place)?;
     Ok(operator)
@@ -157,6 +172,8 @@ fn invited(
         elsewhere: None,
         keeper: false,
         first: false,
+        proved: false,
+        home: None,
     };
     join(tx, api, &new, place)
 }
@@ -166,12 +183,12 @@ fn recovered(
     api: &Api,
     operator: munshi_types::OperatorId,
     hash: &PasswordHash,
-) -> Result<Operator, ApiError> {
+) -> Result<(), ApiError> {
     let operator = operators::find(tx, operator)?.ok_or_else(gone)?;
     operators::set_password(tx, operator.id, hash)?;
     sign_ins::end_all(tx, operator.id)?;
     Try::of(&operator.email, None).right(tx, api.clock.now())?;
-    Ok(operator)
+    Ok(())
 }
 
 pub(crate) fn tell_used(

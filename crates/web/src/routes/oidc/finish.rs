@@ -3,10 +3,10 @@
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use munshi_identity::Token;
 use munshi_identity::links::{self, Place, Purpose};
 use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
 use munshi_identity::sign_ins::How;
+use munshi_identity::{Address, Token};
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::{LinkId, TenantId};
 use serde::Deserialize;
@@ -19,7 +19,7 @@ use crate::account::fault::Fault;
 use crate::account::local;
 use crate::account::oidc::{Elsewhere, NotIn};
 use crate::account::signed_in::address;
-use crate::account::telling::Telling;
+use crate::account::telling::{Telling, concerned};
 use crate::api::{Api, Inner};
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -53,8 +53,14 @@ pub(crate) async fn finish_oidc(
     let invitation = next.strip_prefix("/account/link/").and_then(Token::parse);
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let (operator, by) = admit(tx, &inside, &who, invitation.as_ref())?;
+        let (operator, by, is_first_proof) = admit(tx, &inside, &who, invitation.as_ref())?;
         let came = arrival.begin(tx, &inside, &operator)?;
+        if is_first_proof {
+            let tenants = concerned(tx, &operator)?;
+            let payload = json!({ "how": "oidc" });
+            let telling = Telling::of(&inside, operator.id);
+            telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
+        }
         match by {
             By::Account => {}
             By::Invitation(link) => tell_used(tx, &inside, &operator, link)?,
@@ -91,18 +97,22 @@ enum By {
 }
 
 /// The account of somebody another service knows: the one that is tied to them, the one with their e-mail, or a new one
-/// where they were invited or newcomers are let in.
+/// where they were invited or newcomers are let in. Says too whether this is what first proves the account's e-mail.
 fn admit(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     who: &Elsewhere,
     invitation: Option<&Token>,
-) -> Result<(Operator, By), ApiError> {
+) -> Result<(Operator, By, bool), ApiError> {
     let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
     let found = match (tied, &who.email) {
         (Some(operator), _) => Some(operator),
         (None, Some(email)) => by_email(tx, who, email)?,
         (None, None) => None,
+    };
+    let is_first_proof = match &found {
+        Some(operator) => prove(tx, api, who, operator)?,
+        None => false,
     };
     let invited = match invitation {
         Some(token) => invited(tx, api, who, token)?,
@@ -114,11 +124,21 @@ fn admit(
                 operators::make_keeper(tx, operator.id)?;
             }
             accept(tx, api, &operator, place)?;
-            Ok((operator, By::Invitation(link)))
+            Ok((operator, By::Invitation(link), is_first_proof))
         }
-        (Some(operator), None) => Ok((operator, By::Account)),
-        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link))),
-        (None, None) => newcomer(tx, api, who),
+        (Some(operator), None) => Ok((operator, By::Account, is_first_proof)),
+        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link), false)),
+        (None, None) => newcomer(tx, api, who).map(|(operator, by)| (operator, by, false)),
+    }
+}
+
+/// The service has verified the account's own e-mail: from the first time on, nobody who came in otherwise is in it.
+fn prove(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere, operator: &Operator) -> Result<bool, ApiError> {
+    match who.email.as_deref().and_then(|email| Address::email(email).ok()) {
+        Some(email) if email.as_str() == operator.email => {
+            Ok(operators::prove(tx, operator.id, api.clock.now())?)
+        }
+        _ => Ok(false),
     }
 }
 
@@ -174,5 +194,7 @@ fn new(who: &Elsewhere) -> NewOperator {
         elsewhere: Some((who.issuer.clone(), who.subject.clone())),
         keeper: false,
         first: false,
+        proved: true,
+        home: None,
     }
 }

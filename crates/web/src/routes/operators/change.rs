@@ -7,7 +7,7 @@ use munshi_identity::Role;
 use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_lang::Fill;
 use munshi_store::PlatformTx;
-use munshi_types::TenantId;
+use munshi_types::{KeyId, TenantId};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,21 +43,23 @@ pub(crate) async fn change_operator(
         may_give(&workspace, role)?;
     }
     let (telling, inside) = (Telling::of(&who.api, who.operator.id), workspace.clone());
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<Operator, ApiError> {
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<(Operator, Vec<KeyId>), ApiError> {
         let (operator, before) = reached(tx, &inside, &id)?;
         let tenant = inside.tenant.id;
         if before == Role::Owner && role != Some(Role::Owner) {
             keep_an_owner(tx, tenant)?;
         }
-        match role {
+        let change = match role {
             Some(role) => roles::give(tx, operator.id, tenant, role, telling.now)?,
             None => roles::take(tx, operator.id, tenant, telling.now)?,
         };
         let payload = json!({ "before": before, "now": role });
         telling.tell(tx, &[tenant], "operator.role_changed", operator.id.to_string(), payload)?;
-        Ok(operator)
+        telling.tell_revoked(tx, tenant, &change.revoked)?;
+        Ok((operator, change.revoked.iter().map(|key| key.id).collect()))
     };
-    let operator = who.api.db.platform(OPERATORS).write(unit).await?;
+    let (operator, revoked) = who.api.db.platform(OPERATORS).write(unit).await?;
+    who.api.keys.forget(&revoked);
     if operator.id == who.operator.id {
         return Ok(Redirect::to("/account").into_response());
     }

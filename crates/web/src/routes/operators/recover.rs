@@ -42,21 +42,24 @@ pub(crate) async fn recover_operator(
 
 /// Whoever gets the link gets the whole account: so every role it has must be one that whoever asks could give.
 fn govern(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<(), ApiError> {
-    let no = || {
-        ApiError::new(Code::Forbidden, format!("{} looks after more than you do.", other.name))
-            .hint("Whoever runs this installation can make the link: `munshi operator link`.")
-    };
-    if own.keeper {
+    if governs(tx, own, other)? {
         return Ok(());
     }
-    if other.keeper {
-        return Err(no());
+    Err(ApiError::new(Code::Forbidden, format!("{} looks after more than you do.", other.name))
+        .hint("Whoever runs this installation can make the link: `munshi operator link`."))
+}
+
+pub(crate) fn governs(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<bool, ApiError> {
+    if own.keeper || other.keeper {
+        return Ok(own.keeper);
     }
-    for (tenant, role) in roles::roles_of(tx, other.id)? {
-        let mine = roles::given(tx, own.id, tenant)?;
-        if !mine.is_some_and(|mine| mine <= role && mine <= munshi_identity::Role::Admin) {
-            return Err(no());
+    let others = roles::roles_of(tx, other.id)?;
+    for (tenant, role) in &others {
+        let mine = roles::given(tx, own.id, *tenant)?;
+        if !mine.is_some_and(|mine| mine <= *role && mine <= munshi_identity::Role::Admin) {
+            return Ok(false);
         }
     }
-    Ok(())
+    // Who is nowhere any more is nobody's to let in.
+    Ok(!others.is_empty())
 }

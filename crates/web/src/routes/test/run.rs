@@ -1,6 +1,6 @@
 //! `POST /v1/test`: the test door. A turn of somebody who is made for it, and all that happened in it.
 
-use munshi_agent::decisions;
+use munshi_agent::{KeyUse, decisions};
 use munshi_identity::keys::{Access, Area};
 use munshi_identity::{Person, Role as Stands, persons};
 use munshi_safety::budget;
@@ -91,12 +91,13 @@ pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<
         reply_to: None,
     };
     munshi_agent::fit::check(&inbound)?;
-    let (visitor, act, doing) = (test.standing == Some(TestStanding::Visitor), test.act, api.clone());
+    let (visitor, doing) = (test.standing == Some(TestStanding::Visitor), api.clone());
+    let through = test.act.then(|| key.usage());
     // Whoever was made for it leaves, even if the client goes before the end.
     let task = api.tasks.spawn(async move {
         let person = make(&doing, tenant, role, visitor).await?;
         inbound.from.person = Some(person);
-        let report = turn(&doing, tenant, inbound, act).await;
+        let report = turn(&doing, tenant, inbound, through).await;
         leave(&doing, tenant, person).await?;
         report
     });
@@ -142,10 +143,17 @@ async fn leave(api: &Inner, tenant: TenantId, id: PersonId) -> Result<(), ApiErr
     Ok(api.db.write(tenant, unit).await?)
 }
 
-async fn turn(api: &Inner, tenant: TenantId, inbound: Inbound, act: bool) -> Result<TestReport, ApiError> {
-    let received = match act {
-        true => api.engine.receive(inbound).await?,
-        false => api.engine.rehearse(inbound).await?,
+/// Acts are done where the key is named through which they are asked for.
+async fn turn(
+    api: &Inner,
+    tenant: TenantId,
+    inbound: Inbound,
+    through: Option<KeyUse>,
+) -> Result<TestReport, ApiError> {
+    let act = through.is_some();
+    let received = match through {
+        Some(key) => api.engine.receive_through(inbound, key).await?,
+        None => api.engine.rehearse(inbound).await?,
     };
     let run = received.run;
     let Ok(outcome) = tokio::time::timeout(api.patience, api.engine.outcome(tenant, run)).await else {

@@ -107,7 +107,7 @@ on_both! {
         let runs = asha.get("/v1/runs").await;
         assert_eq!(runs.status, 200, "{}", runs.text());
         let ours = ("origin", "http://munshi.example");
-        let body = json!({ "name": "till", "role": "staff" }).to_string();
+        let body = json!({ "name": "till", "role": "staff", "speaks_as": "person" }).to_string();
         let post = async |headers: &[(&str, &str)]| {
             let mut request = axum::http::Request::post("/v1/keys").header("host", "munshi.example");
             request = request.header("content-type", "application/json");

@@ -1,6 +1,7 @@
 //! One-time links, in time and late, once and twice.
 
 use munshi_identity::links::{self, Purpose};
+use munshi_identity::operators::{OPERATORS, roles};
 use munshi_identity::{Role, Token};
 use munshi_types::SystemRandom;
 
@@ -77,6 +78,7 @@ on_both! {
     async fn an_invitation_never_opens_an_account_that_is_there(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        house.vouch("asha@shop.example").await;
         let link = house.invitation("asha@shop.example", house.other.tenant, Role::Viewer).await;
         let path = format!("/account/link/{link}");
         house.browser().get(&path).await.says(200, "This e-mail has an account");
@@ -142,5 +144,34 @@ on_both! {
         assert_eq!(asha.sign_in("asha@shop.example", PASSWORD).await.status, 401);
         asha.sign_in("asha@shop.example", "another good password").await.moved("/account");
         house.browser().get(&link).await.says(410, "not good any more");
+    }
+
+    async fn a_recovery_ends_with_its_makers_right_to_make_it(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        let mut owner = house.operator("owner@shop.example", shop, Role::Owner).await;
+        let mut admin = house.operator("admin@shop.example", shop, Role::Admin).await;
+        house.operator("asha@shop.example", shop, Role::Admin).await;
+        house.operator("vik@shop.example", shop, Role::Viewer).await;
+        let id_of = |page: &str, name: &str| {
+            let part = page.split("action=\"/account/operators/").find(|part| part.contains(&format!("Role: {name}\""))).unwrap();
+            part.split('/').next().unwrap().to_owned()
+        };
+        let page = owner.get("/account/operators").await.text();
+        let (admins, asha, vik) = (id_of(&page, "admin"), id_of(&page, "asha"), id_of(&page, "vik"));
+        let one = admin.submit(&format!("/account/operators/{asha}/link"), &[]).await.shown_link();
+        let two = admin.submit(&format!("/account/operators/{vik}/link"), &[]).await.shown_link();
+        house.browser().get(&one).await.says(200, "Choose another password");
+        // Whom a link is for has become more than its maker could let in.
+        house.vouch("vik@shop.example").await;
+        let (other, now) = (house.other.tenant, house.now());
+        let id: munshi_types::OperatorId = vik.parse().unwrap();
+        house.db.platform(OPERATORS).write(move |tx| roles::give(tx, id, other, Role::Owner, now)).await.unwrap();
+        house.browser().get(&two).await.says(410, "not good any more");
+        house.browser().post(&two, &[("password", "another good password")]).await.says(410, "not good any more");
+        // Whoever made it is sent away.
+        owner.submit(&format!("/account/operators/{admins}/role"), &[("role", "none")]).await.says(200, "no more");
+        house.browser().get(&one).await.says(410, "not good any more");
+        house.browser().post(&one, &[("password", "another good password")]).await.says(410, "not good any more");
     }
 }

@@ -115,8 +115,8 @@ on_both! {
         browser.get("/account/keys").await.says(200, "API keys of shop");
         assert!(!browser.cookies.contains_key("munshi_elsewhere"));
         browser.get("/account/sign-ins").await.says(200, "with another service");
-        // The password still works, and the way on stays here.
-        house.browser().sign_in("asha@shop.example", PASSWORD).await.moved("/account");
+        // Whoever chose the password before has not shown that the e-mail is theirs. The way on stays here.
+        assert_eq!(house.browser().sign_in("asha@shop.example", PASSWORD).await.status, 401);
         sign_in(&mut house.browser(), "asha", "//evil.example").await.moved("/account");
         // Somebody without an account, or whose e-mail nobody has verified, is sent away.
         house.operator("unverified@shop.example", house.shop.tenant, Role::Owner).await;
@@ -125,6 +125,45 @@ on_both! {
         }
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'sign_in.began' AND payload LIKE '%oidc%'";
         assert_eq!(house.number(house.shop.tenant, told).await, 2);
+    }
+
+    async fn an_account_made_under_anothers_email_is_lost_when_they_come(test: TestDb) {
+        let house = house(&test, settings()).await;
+        let mut mallory = house.operator("mallory@other.example", house.other.tenant, Role::Owner).await;
+        // She invites an e-mail that is not hers, and uses the link herself.
+        let made = mallory.submit("/account/operators", &[("email", "asha@shop.example"), ("role", "viewer")]).await;
+        let mut posing = house.browser();
+        posing.post(&made.shown_link(), &[("name", "Asha"), ("password", PASSWORD)]).await.moved("/account");
+        // Another business invites whoever has the e-mail. That account can't take it.
+        let link = house.invitation("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        let path = format!("/account/link/{link}");
+        posing.submit(&format!("{path}/accept"), &[]).await.says(403, "munshi operator prove");
+        assert!(!posing.get("/account").await.text().contains("<strong>shop</strong>"));
+        // Asha herself comes by the service: from now on nobody else is in the account.
+        let mut asha = house.browser();
+        sign_in(&mut asha, "asha", &path).await.moved("/account");
+        asha.get("/account").await.says(200, "<strong>shop</strong>");
+        assert!(!posing.is_in().await);
+        assert_eq!(house.browser().sign_in("asha@shop.example", PASSWORD).await.status, 401);
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'operator.proved'";
+        assert_eq!(house.number(house.other.tenant, told).await, 1);
+        // She stays in when she comes again.
+        sign_in(&mut house.browser(), "asha", "/account").await.moved("/account");
+        assert!(asha.is_in().await);
+    }
+
+    async fn a_recovery_by_an_owner_takes_the_proof_back(test: TestDb) {
+        let house = house(&test, settings()).await;
+        let mut mallory = house.operator("mallory@other.example", house.other.tenant, Role::Owner).await;
+        house.operator("asha@shop.example", house.other.tenant, Role::Viewer).await;
+        sign_in(&mut house.browser(), "asha", "/account").await.moved("/account");
+        let page = mallory.get("/account/operators").await.text();
+        let part = page.split("action=\"/account/operators/").find(|part| part.contains("Role: asha\"")).unwrap();
+        let made = mallory.submit(&format!("/account/operators/{}/link", part.split('/').next().unwrap()), &[]).await;
+        let mut posing = house.browser();
+        posing.post(&made.shown_link(), &[("password", "another good password")]).await.moved("/account");
+        let link = house.invitation("asha@shop.example", house.shop.tenant, Role::Owner).await;
+        posing.submit(&format!("/account/link/{link}/accept"), &[]).await.says(403, "munshi operator prove");
     }
 
     async fn an_answer_is_good_in_the_browser_that_asked_and_once(test: TestDb) {

@@ -30,12 +30,12 @@ on_both! {
         let shown = evil.get("/account").await.says(200, "&#60;script&#62;");
         harmless(&shown);
         harmless(&evil.get("/account/sign-ins").await.says(200, "&#60;script&#62;"));
-        harmless(&evil.submit("/account/keys", &[("name", EVIL), ("role", "staff")]).await.says(201, "&#60;script&#62;"));
+        harmless(&evil.submit("/account/keys", &[("name", EVIL), ("speaks_as", "person"), ("role", "staff")]).await.says(201, "&#60;script&#62;"));
         for (field, form) in [("role", [("name", "a"), ("role", EVIL)]), ("areas", [("name", "a"), ("areas", EVIL)])] {
-            let form: Vec<(&str, &str)> = form.into_iter().chain((field == "areas").then_some(("role", "staff"))).collect();
+            let form: Vec<(&str, &str)> = form.into_iter().chain((field == "areas").then_some(("role", "staff"))).chain([("speaks_as", "person")]).collect();
             harmless(&evil.submit("/account/keys", &form).await.says(422, "&#60;"));
         }
-        harmless(&evil.submit("/account/keys", &[("name", "a"), ("role", "staff"), ("days", EVIL)]).await.says(422, "3650"));
+        harmless(&evil.submit("/account/keys", &[("name", "a"), ("speaks_as", "person"), ("role", "staff"), ("days", EVIL)]).await.says(422, "3650"));
         harmless(&evil.submit("/account/operators", &[("email", EVIL), ("role", "staff")]).await.says(422, "&#60;"));
         harmless(&evil.submit("/account/operators", &[("email", "\"<script>alert(1)</script>\"@b.example"), ("role", "staff")]).await.says(201, "&#60;script"));
         harmless(&evil.submit("/account/operators", &[("email", "a@b.example"), ("role", EVIL)]).await.says(422, "&#60;"));
@@ -98,7 +98,7 @@ on_both! {
     async fn pages_speak_the_readers_language(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
-        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "Keep the key of till now");
+        asha.submit("/account/keys", &[("name", "till"), ("speaks_as", "person"), ("role", "staff")]).await.says(201, "Keep the key of till now");
         asha.submit("/account/operators", &[("email", "b@shop.example"), ("role", "staff")]).await;
         let gone = "/account/link/x";
         let english: Vec<&str> = ENGLISH.lines().filter_map(|line| line.split_once(" = ")).map(|(_, text)| text).collect();

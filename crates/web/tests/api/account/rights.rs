@@ -18,7 +18,7 @@ on_both! {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         let mut evil = house.operator("evil@other.example", house.other.tenant, Role::Owner).await;
-        asha.submit("/account/keys", &[("name", "till"), ("role", "staff")]).await.says(201, "Keep the key of");
+        asha.submit("/account/keys", &[("name", "till"), ("speaks_as", "person"), ("role", "staff")]).await.says(201, "Keep the key of");
         let page = asha.get("/account/keys").await;
         let key = page.between("/account/keys/", "/rotate");
         let own = id_of(&mut asha, "asha").await;
@@ -47,10 +47,10 @@ on_both! {
         for path in ["/account/keys", "/account/operators"] {
             assert_eq!(staff.get(path).await.status, 403);
         }
-        assert_eq!(staff.submit("/account/keys", &[("name", "a"), ("role", "viewer")]).await.status, 403);
+        assert_eq!(staff.submit("/account/keys", &[("name", "a"), ("speaks_as", "person"), ("role", "viewer")]).await.status, 403);
         assert_eq!(staff.submit("/account/operators", &[("email", "a@b.example"), ("role", "viewer")]).await.status, 403);
         assert_eq!(admin.submit("/account/operators", &[("email", "a@b.example"), ("role", "owner")]).await.status, 403);
-        assert_eq!(admin.submit("/account/keys", &[("name", "a"), ("role", "owner")]).await.status, 403);
+        assert_eq!(admin.submit("/account/keys", &[("name", "a"), ("speaks_as", "person"), ("role", "owner")]).await.status, 403);
         let above = id_of(&mut owner, "owner").await;
         assert_eq!(admin.submit(&format!("/account/operators/{above}/role"), &[("role", "none")]).await.status, 403);
         assert_eq!(admin.submit(&format!("/account/operators/{above}/link"), &[]).await.status, 403);
@@ -109,6 +109,7 @@ on_both! {
         let id = id_of(&mut owner, "both").await;
         owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(201, "works once");
         // As soon as the account looks after another tenant, this one's owner can't take it over.
+        house.vouch("both@shop.example").await;
         let link = house.invitation("both@shop.example", house.other.tenant, Role::Admin).await;
         both.submit(&format!("/account/link/{link}/accept"), &[]).await.moved("/account");
         owner.submit(&format!("/account/operators/{id}/link"), &[]).await.says(403, "looks after more than you do");
@@ -124,7 +125,7 @@ on_both! {
     async fn keys_are_made_shown_once_rotated_and_revoked(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
-        let form = [("name", "till"), ("role", "staff"), ("areas", "chat, runs:read"), ("days", "30")];
+        let form = [("name", "till"), ("role", "staff"), ("speaks_as", "person"), ("areas", "chat, runs:read"), ("days", "30")];
         let made = asha.submit("/account/keys", &form).await;
         made.says(201, "Keep the key of");
         let key = made.between("<pre class=\"once\">", "</pre>");
@@ -133,7 +134,7 @@ on_both! {
         let page = asha.get("/account/keys").await;
         assert!(!page.text().contains(&key) && page.text().contains(&key[..11]));
         asha.submit("/account/keys", &form).await.says(409, "already");
-        for (field, bad) in [("role", "emperor"), ("areas", "everything"), ("days", "0"), ("days", "x"), ("name", "")] {
+        for (field, bad) in [("role", "emperor"), ("speaks_as", ""), ("speaks_as", "robot"), ("areas", "everything"), ("days", "0"), ("days", "x"), ("name", "")] {
             let wrong: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, if *name == field { bad } else { value })).collect();
             let reply = asha.submit("/account/keys", &wrong).await;
             assert_eq!(reply.status, 422, "{field} {bad}: {}", reply.text());
@@ -148,5 +149,24 @@ on_both! {
         assert_eq!(asha.submit(&format!("/account/keys/{id}/rotate"), &[]).await.status, 409);
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event LIKE 'api_key.%' AND actor_id LIKE 'operator %'";
         assert_eq!(house.number(house.shop.tenant, told).await, 3);
+    }
+
+    async fn keys_end_with_the_role_that_made_them(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut admin = house.operator("admin@shop.example", house.shop.tenant, Role::Admin).await;
+        let form = [("name", "till"), ("role", "admin"), ("speaks_as", "program")];
+        let key = admin.submit("/account/keys", &form).await.between("<pre class=\"once\">", "</pre>");
+        // Also one that was made with that key.
+        let new = serde_json::json!({ "name": "more", "role": "staff", "speaks_as": "program" });
+        let more = house.post("/v1/keys", &key, new).await.is(201)["text"].as_str().unwrap().to_owned();
+        house.get("/v1/runs", &key).await.is(200);
+        house.get("/v1/runs", &more).await.is(200);
+        let id = id_of(&mut owner, "admin").await;
+        owner.submit(&format!("/account/operators/{id}/role"), &[("role", "staff")]).await.says(200, "signs in again");
+        house.get("/v1/runs", &key).await.refused(401, "unauthenticated");
+        house.get("/v1/runs", &more).await.refused(401, "unauthenticated");
+        let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'api_key.revoked'";
+        assert_eq!(house.number(house.shop.tenant, told).await, 2);
     }
 }

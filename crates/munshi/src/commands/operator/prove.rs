@@ -1,0 +1,58 @@
+//! `munshi operator prove EMAIL`
+
+use clap::Args;
+use munshi_identity::operators::{self, OPERATORS, roles};
+use munshi_store::PlatformTx;
+use munshi_types::{Ids, TenantId};
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Telling, find};
+use crate::commands::vault::Operator;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::wiring::database::Database;
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Whose account: you know that the e-mail is theirs
+    email: String,
+    #[command(flatten)]
+    operator: Operator,
+}
+
+#[derive(Debug, Serialize)]
+struct Proved {
+    email: String,
+    /// False where it was proved before: then nothing has ended.
+    first: bool,
+}
+
+pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+    let database = Database::for_one_question(&context.config()?)?;
+    let proved = context.block_on(async {
+        let db = database.open().await?;
+        let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
+        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let email = arguments.email.clone();
+        let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
+            let operator = find(tx, &email)?;
+            let first = operators::prove(tx, operator.id, telling.now)?;
+            if first {
+                let tenants: Vec<TenantId> =
+                    roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
+                let payload = json!({ "how": "keeper" });
+                telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
+            }
+            Ok(Proved { email: operator.email, first })
+        };
+        db.platform(OPERATORS).write(unit).await
+    })?;
+    context.output.answer(&proved, |Proved { email, first }, _| match first {
+        true => format!(
+            "{email} is proved. Its password and sign-ins have ended: `munshi operator link {email}` makes the link \
+             with which they choose another password."
+        ),
+        false => format!("{email} was proved before; nothing has changed."),
+    })
+}
