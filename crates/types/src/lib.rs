@@ -32,7 +32,7 @@ pub mod tool;
 mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use envelope::{Attached, Inbound, Outbound, ReplyTo, Sender, To};
+pub use envelope::{Attached, ClientScreen, Inbound, Outbound, ReplyTo, Sender, To};
 pub use id::{
     ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, Id, IdError, Ids, JobId, KeyId, LeaseId, LinkId,
     MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,

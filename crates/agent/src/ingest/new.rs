@@ -1,7 +1,7 @@
 //! A message on its way to its rows.
 
 use munshi_identity::Person;
-use munshi_types::{Inbound, MessageId, ReservationId, RunId};
+use munshi_types::{ClientScreen, Inbound, MessageId, ReservationId, RunId};
 use serde_json::{Value, json};
 
 use super::{Fate, Incoming, Ingested};
@@ -75,11 +75,16 @@ impl New {
 }
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
-/// that it was written, and whether a program brought something with it.
+/// that it was written, what its client had shown, and whether a program brought something with it.
 fn marks(incoming: &Incoming) -> Value {
-    let Inbound { locale, sent_at, .. } = &incoming.inbound;
-    match (locale, sent_at, incoming.brought.is_some()) {
-        (None, None, false) => Value::Array(Vec::new()),
-        (locale, sent_at, brought) => json!({ "locale": locale, "sent_at": sent_at, "brought": brought }),
+    let Inbound { locale, sent_at, screen, .. } = &incoming.inbound;
+    let brought = incoming.brought.is_some();
+    if locale.is_none() && sent_at.is_none() && !brought && *screen == ClientScreen::default() {
+        return Value::Array(Vec::new());
     }
+    let mut marks = json!({ "locale": locale, "sent_at": sent_at, "brought": brought });
+    if *screen != ClientScreen::default() {
+        marks["screen"] = json!(screen);
+    }
+    marks
 }

@@ -21,6 +21,7 @@ mod pause;
 mod prepare;
 mod reply;
 mod respond;
+mod screen;
 mod soft;
 mod think;
 mod timings;
