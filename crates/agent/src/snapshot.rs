@@ -224,7 +224,7 @@ fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome
 
 /// What was not done because nobody is logged in at its service waits for that, for a day at most.
 fn shut_out(before: &CallOutcome, answer: &Answer, now: Timestamp) -> Option<CallOutcome> {
-    let Answer::Failed { code, label: Label::Foreign { connector }, .. } = answer else { return None };
+    let Answer::Failed { code, label: Label::Foreign { connector, .. }, .. } = answer else { return None };
     let until = match before {
         CallOutcome::Login { until, .. } => *until,
         _ => now.plus(LOGIN),

@@ -43,7 +43,7 @@ pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
-    ConnectorName, ConnectorNameError, Effect, Searching, Sending, ToolExample, ToolName, ToolNameError,
-    ToolSpec, is_fleeting,
+    ConnectorName, ConnectorNameError, Effect, Egress, Searching, Sending, ToolExample, ToolName,
+    ToolNameError, ToolSpec, is_fleeting,
 };
 pub use unseen::is_unseen;
