@@ -175,6 +175,7 @@ impl Snapshot {
     }
 
     fn failed(&mut self, key: String) {
+        self.taint.holds_private |= answer.tells();
         match self.failures.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => *count += 1,
             None => self.failures.push((key, 1)),
@@ -190,7 +191,7 @@ impl Snapshot {
 pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
     let sources = mine.sources.into_iter().chain(theirs.sources).collect();
     let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
-    Taint { sources, own_words }
+    Taint { sources, own_words, holds_private: mine.holds_private || theirs.holds_private }
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.

@@ -83,6 +83,11 @@ impl Answer {
         }
     }
 
+    /// Whether it tells the run something that is not for everybody.
+    pub const fn tells(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Rehearsed(_) | Self::Failed { .. })
+    }
+
     /// As the model sees it.
     pub fn for_model(&self) -> Value {
         let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });

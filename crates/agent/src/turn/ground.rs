@@ -29,7 +29,15 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
         taint.sources.insert(Source::Document);
     }
     taint.sources.extend(&prepared.strange);
+    taint.holds_private = knows(prepared);
     taint
+}
+
+/// Whether the prompt holds what is not for everybody, before any tool was called: facts, or what was said before.
+pub(super) fn knows(prepared: &Prepared) -> bool {
+    let gathered = &prepared.gathered;
+    let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
+    told || !prepared.history.is_empty() || prepared.session.whole_summary().is_some()
 }
 
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
