@@ -95,4 +95,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0016_rollups"),
     migration!("0021_brought"),
     migration!("0025_late"),
+    migration!("0040_aside"),
 ];

@@ -211,7 +211,7 @@ fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
     if let Some(words) = &brought.words {
         (message.text, message.tokens) = (words.clone(), Spoken::new(words).tokens());
     }
-    (session.summary, session.summarised) = (None, -1);
+    (session.summary, session.aside, session.summarised) = (None, None, -1);
     if !overlay.is_latest {
         session.entities = serde_json::Value::Object(serde_json::Map::default());
     }
