@@ -47,12 +47,13 @@ fn host(test: &TestDb) -> Host {
     })
 }
 
-/// Its world is one folder, which the operator knows.
-fn file(share: &Path) -> String {
-    open_file(share).replacen("[files]\n", "[files]\negress = \"allow\"\n", 1)
+/// As if it met others' words there.
+fn open_file(share: &Path) -> String {
+    file(share).replacen("[files]\n", "[files]\negress = \"ask\"\n", 1)
 }
 
-fn open_file(share: &Path) -> String {
+/// Its world is one folder: it says so itself, and the operator has declared what it does.
+fn file(share: &Path) -> String {
     let program = environment::connectors().join("node/node_modules/.bin/mcp-server-filesystem");
     format!(
         "[files]\ncommand = [\"{}\", \"{}\"]\n\
