@@ -12,11 +12,13 @@ use serde_json::Value;
 
 use super::prepare::Prepared;
 use crate::engine::Inner;
+use crate::entities::Entities;
 use crate::error::Result;
 use crate::messages::{Message, Speaker};
 use crate::purse::Purse;
 use crate::runs::Run;
 use crate::snapshot::Snapshot;
+use crate::tainted::{self, WindowTaint};
 
 /// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
 /// ours, as what a tool of the house says is.
@@ -33,8 +35,20 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
     taint
 }
 
+/// What the conversation has spoken of, and whose words it is told in: also of what was read while the run waited.
+pub(super) fn recall(prepared: &Prepared, snapshot: &mut Snapshot) -> (Entities, WindowTaint) {
+    let mut entities = Entities::stored(&prepared.session.entities);
+    let window = WindowTaint::of(&prepared.session, &prepared.history);
+    let named = entities.age(&prepared.session, prepared.message.number);
+    snapshot.inherited.extend(window.sources());
+    snapshot.inherited.extend(tainted::sources(named));
+    snapshot.taint.holds_private |= knows(prepared);
+    entities.hear(&prepared.message.text);
+    (entities, window)
+}
+
 /// Whether the prompt holds what is not for everybody, before any tool was called: facts, or what was said before.
-pub(super) fn knows(prepared: &Prepared) -> bool {
+fn knows(prepared: &Prepared) -> bool {
     let gathered = &prepared.gathered;
     let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
     told || !prepared.history.is_empty() || prepared.session.whole_summary().is_some()

@@ -71,7 +71,7 @@ use crate::runs::{self, Held, Run};
 use crate::snapshot::{CallOutcome, Called, Snapshot};
 use crate::state::{Halt, RunState};
 use crate::steps::NewStep;
-use crate::tainted::{self, WindowTaint};
+use crate::tainted::WindowTaint;
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]
@@ -201,12 +201,7 @@ impl Turn {
         {
             snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
         }
-        let mut entities = Entities::stored(&prepared.session.entities);
-        // Also what was read while this run waited: it is told of all that was said.
-        let window = WindowTaint::of(&prepared.session, &prepared.history);
-        snapshot.inherited.extend(window.sources());
-        snapshot.inherited.extend(tainted::sources(entities.age(&prepared.session, prepared.message.number)));
-        snapshot.taint.holds_private |= ground::knows(&prepared);
+        let (entities, window) = ground::recall(&prepared, &mut snapshot);
         let manner = Manner {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
@@ -219,7 +214,6 @@ impl Turn {
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
         let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
-        entities.hear(&prepared.message.text);
         let veil = ground::veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
