@@ -51,7 +51,8 @@ pub(super) fn recall(prepared: &Prepared, snapshot: &mut Snapshot) -> (Entities,
 fn knows(prepared: &Prepared) -> bool {
     let gathered = &prepared.gathered;
     let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
-    told || !prepared.history.is_empty() || prepared.session.whole_summary().is_some()
+    let said = !prepared.history.is_empty() || prepared.session.whole_summary().is_some();
+    told || said || !prepared.strange.is_empty()
 }
 
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
