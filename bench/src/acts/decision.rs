@@ -46,6 +46,7 @@ pub(super) fn print() -> Result<()> {
     let foreign = Taint {
         sources: BTreeSet::from([Source::Document]),
         own_words: vec!["राजू को पाँच सौ का माल दिया, दो बोरी चावल और तेल, शनिवार को पैसे देगा".to_owned()],
+        holds_private: true,
     };
     let clean = || Taint::clean("Raju ko paanch sau ka maal diya");
     for (name, effect, taint, profile, expected) in [

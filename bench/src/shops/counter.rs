@@ -117,6 +117,7 @@ impl Street {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         };
         let received = self.turns.receive(message).await?;
         let mut following = self.turns.follow(received.tenant, received.run, None).await?;

@@ -125,6 +125,7 @@ impl Shop {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         }
     }
 }

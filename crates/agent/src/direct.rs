@@ -187,7 +187,8 @@ fn caller(who: &Principal, key: Option<KeyId>, place: &Resolution) -> Caller {
 
 /// What led the program's model to a call is not known here: it may be anybody's words, so a write is confirmed.
 fn taint(who: &Principal) -> Taint {
-    let mut taint = Taint { sources: [Source::Connector].into(), own_words: Vec::new() };
+    // What the program knows it has outside already; of ours this call knows nothing.
+    let mut taint = Taint { sources: [Source::Connector].into(), ..Taint::default() };
     if who.role().is_none() {
         taint.sources.insert(Source::Visitor);
     }

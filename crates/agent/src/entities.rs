@@ -12,12 +12,15 @@ mod found;
 
 use munshi_lang::places::{self, Place};
 use munshi_lang::{Context, Directory, Kind, fold, understand};
+use munshi_safety::pipeline::Source;
 use munshi_tiers::prompt::Data;
 use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::choices::{Asked, Picked};
+use crate::sessions::Session;
+use crate::tainted;
 use found::{List, Thing};
 
 /// So many things are kept, the newest.
@@ -42,6 +45,18 @@ pub struct Entities {
     shown: Option<Shown>,
     /// A numbered question that waits for its answer.
     asked: Option<Asked>,
+    /// Whose words, beside our own, names may be; none where that was never asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<EntityTaint>,
+}
+
+/// Whose words some of the names are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct EntityTaint {
+    /// As the session's messages keep them.
+    bits: i64,
+    /// The message of the turn that last read such names.
+    number: i64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +110,28 @@ impl Entities {
         let mut stored: Self = Self::deserialize(value).unwrap_or_default();
         stored.bound();
         stored
+    }
+
+    /// Notes that names came from somebody else's tool, in the turn of a message.
+    pub(crate) fn mark(&mut self, source: Source, number: i64) {
+        let known = self.read.map_or(0, |read| read.bits);
+        self.read = Some(EntityTaint { bits: known | tainted::bits(&[source].into()), number });
+    }
+
+    /// Whose words the names are, as bits, for the turn of a message. Once what brought them has left the conversation they
+    /// are forgotten with it. What was kept before this was asked has what was known of its session, from now on.
+    pub(crate) fn age(&mut self, session: &Session, number: i64) -> i64 {
+        if self.read.is_none() && session.tainted != 0 && !self.is_empty() {
+            self.read = Some(EntityTaint { bits: session.tainted, number });
+        }
+        match self.read {
+            None => 0,
+            Some(read) if read.number > session.summarised => read.bits,
+            Some(_) => {
+                *self = Self { read: Some(EntityTaint { bits: 0, number: i64::MAX }), ..Self::default() };
+                0
+            }
+        }
     }
 
     pub fn is_empty(&self) -> bool {

@@ -85,6 +85,7 @@ mod tests {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         }
     }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::engine::Inner;
 use crate::error::{Error, Result};
 use crate::runs::{self, NewRun, Run};
-use crate::sessions::{self, Learned, Session};
+use crate::sessions::{self, Session};
 use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, When};
 use crate::telling::{self, Told};
 use crate::turn::{asking, voice_of};
@@ -79,8 +79,8 @@ pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bo
         tracing::error!(%error, phrase, "a phrase can't be said");
         String::new()
     });
-    let learned = Learned { tainted: answer.taints().into_iter().collect(), ..Learned::default() };
-    telling::put(tx, inner, &session, run.id, Told { text, learned, ..Told::default() })?;
+    let tainted = answer.taints().into_iter().collect();
+    telling::put(tx, inner, &session, run.id, Told { text, tainted, ..Told::default() })?;
     Ok(true)
 }
 

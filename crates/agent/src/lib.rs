@@ -103,4 +103,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0025_late"),
     migration!("0045_run_holders"),
     migration!("0032_key_use"),
+    migration!("0040_aside"),
 ];

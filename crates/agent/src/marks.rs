@@ -25,6 +25,8 @@ pub struct Marks {
     /// A pack read the message by itself: neither it nor this is told to a model beyond this machine, now or later.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stays: bool,
+    /// Whose words beside the person's own it may hold, as bits; none where it was stored before this was told.
+    pub tainted: Option<i64>,
 }
 
 /// A question as it was put: for which act, in the very state that stood before the person.

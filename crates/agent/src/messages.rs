@@ -155,6 +155,19 @@ pub(crate) fn between(tx: &mut Tx<'_>, session: SessionId, from: i64, to: i64) -
     )
 }
 
+/// Those of a session that stand behind one of it, the oldest first; none where that one is not in it.
+pub fn newer(tx: &mut Tx<'_>, session: SessionId, than: MessageId, limit: u32) -> Result<Vec<Message>> {
+    tx.all(
+        "SELECT id, session_id, number, run_id, binding_id, speaker, channel, outside_id, text, attached, language,
+                tokens, standing, generation, marks, suggestions, said_at
+         FROM messages WHERE tenant_id = $1 AND session_id = $2
+           AND number > (SELECT m.number FROM messages m WHERE m.tenant_id = $1 AND m.session_id = $2 AND m.id = $3)
+         ORDER BY number LIMIT $4",
+        params![session, than, i64::from(limit)],
+        read,
+    )
+}
+
 /// Newest first. The mark of a page is a number in the session, in the clothes of a time.
 pub fn list(tx: &mut Tx<'_>, session: SessionId, request: &PageRequest) -> Result<Page<Message>> {
     let rows = tx.all(

@@ -1,8 +1,5 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
-use std::collections::BTreeSet;
-
-use munshi_safety::pipeline::Source;
 use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, Id, PersonId, ReplyTo, SessionId, Timestamp};
@@ -10,7 +7,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::columns::{json, json_if_any, language, word, written};
-use crate::tainted;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Session {
@@ -32,9 +28,15 @@ pub struct Session {
     /// What the tokens of a cloud model stand for; never shown to anybody.
     #[serde(skip)]
     pub masked: Option<Value>,
-    /// Whose words were read in it, beside the person's own.
+    /// What stands for messages of turns that have read other people's words, apart from the summary.
     #[serde(skip)]
-    pub tainted: BTreeSet<Source>,
+    pub aside: Option<String>,
+    /// Whose words those are; as bits.
+    #[serde(skip)]
+    pub aside_tainted: i64,
+    /// Whose words were read in it before each message told that of itself; as bits. It counts for what does not.
+    #[serde(skip)]
+    pub tainted: i64,
     /// The session this one became part of.
     pub merged_into: Option<SessionId>,
     pub began_at: Timestamp,
@@ -56,14 +58,20 @@ pub struct Learned {
     pub language: Option<LanguageCode>,
     pub entities: Option<Value>,
     pub masked: Option<Value>,
-    /// Added to what is known.
-    pub tainted: BTreeSet<Source>,
+}
+
+impl Session {
+    /// Everything that stands for earlier messages.
+    pub fn whole_summary(&self) -> Option<String> {
+        let parts: Vec<&str> = self.summary.iter().chain(&self.aside).map(String::as_str).collect();
+        (!parts.is_empty()).then(|| parts.join("\n"))
+    }
 }
 
 pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, merged_into, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND id = $2",
         params![id],
         read,
@@ -74,7 +82,7 @@ pub fn find(tx: &mut Tx<'_>, id: SessionId) -> Result<Option<Session>> {
 pub fn of_person(tx: &mut Tx<'_>, binding: BindingId, person: PersonId) -> Result<Option<Session>> {
     tx.optional(
         "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities, masked,
-                tainted, merged_into, began_at, last_at
+                tainted, aside, aside_tainted, merged_into, began_at, last_at
          FROM sessions WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL",
         params![binding, person],
         read,
@@ -102,7 +110,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
     let rows = match wanted {
         Wanted::All => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
              ORDER BY last_at DESC, id DESC LIMIT $4",
             params![time, id, fetch],
@@ -110,7 +118,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
         )?,
         Wanted::Binding(binding) => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                AND binding_id = $5
              ORDER BY last_at DESC, id DESC LIMIT $4",
@@ -119,7 +127,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
         )?,
         Wanted::Person(person) => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
                AND person_id = $5
              ORDER BY last_at DESC, id DESC LIMIT $4",
@@ -150,7 +158,7 @@ pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &Arrival<'_>) -> Result<Option<Se
            AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.tenant_id = $1 AND r.binding_id = $2 AND r.channel = $4
                              AND r.outside_id = $5)
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, merged_into, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, began_at, last_at",
         params![
             arrival.binding,
             arrival.person,
@@ -174,7 +182,7 @@ pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &Arrival<'_>) -> Res
            messages = sessions.messages + 1, channel = excluded.channel,
            reply_to = coalesce(excluded.reply_to, sessions.reply_to), last_at = excluded.last_at
          RETURNING id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                   masked, tainted, merged_into, began_at, last_at",
+                   masked, tainted, aside, aside_tainted, merged_into, began_at, last_at",
         params![
             id,
             arrival.binding,
@@ -205,7 +213,7 @@ pub(crate) fn answer(
 ) -> Result<Option<Numbered>> {
     tx.optional(
         "UPDATE sessions SET messages = messages + 1, last_at = $3, language = coalesce($4, language),
-                entities = coalesce($5, entities), masked = coalesce($6, masked), tainted = tainted | $7
+                entities = coalesce($5, entities), masked = coalesce($6, masked)
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
          RETURNING id, messages, summarised",
         params![
@@ -213,8 +221,7 @@ pub(crate) fn answer(
             now,
             learned.language.as_ref().map(LanguageCode::as_str),
             written(learned.entities.as_ref())?,
-            written(learned.masked.as_ref())?,
-            tainted::bits(&learned.tainted)
+            written(learned.masked.as_ref())?
         ],
         |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
@@ -229,7 +236,7 @@ pub(crate) fn leave(
 ) -> Result<Option<Numbered>> {
     tx.optional(
         "UPDATE sessions SET last_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
-                masked = coalesce($6, masked), tainted = tainted | $7
+                masked = coalesce($6, masked)
          WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL
          RETURNING id, messages, summarised",
         params![
@@ -237,8 +244,7 @@ pub(crate) fn leave(
             now,
             learned.language.as_ref().map(LanguageCode::as_str),
             written(learned.entities.as_ref())?,
-            written(learned.masked.as_ref())?,
-            tainted::bits(&learned.tainted)
+            written(learned.masked.as_ref())?
         ],
         |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
@@ -257,7 +263,9 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Session> {
         summarised: row.get("summarised")?,
         entities: json(row, "entities")?,
         masked: json_if_any(row, "masked")?,
-        tainted: tainted::sources(row.get("tainted")?),
+        aside: row.get("aside")?,
+        aside_tainted: row.get("aside_tainted")?,
+        tainted: row.get("tainted")?,
         merged_into: row.get("merged_into")?,
         began_at: row.get("began_at")?,
         last_at: row.get("last_at")?,

@@ -1,11 +1,12 @@
 //! What a run takes with it over a crash.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use munshi_llm::Message;
 use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
-use munshi_safety::pipeline::Taint;
+use munshi_safety::pipeline::{Source, Taint};
 use munshi_tools::{Answer, LOGIN_NEEDED, Label, NotDone};
 use munshi_types::{ActId, ApprovalId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -30,7 +31,10 @@ pub struct Snapshot {
     pub used: RunUse,
     /// What the runs had used whose work this one took over: it counts against the limit, and was told as theirs.
     pub before: RunUse,
+    /// What the run itself has read.
     pub taint: Taint,
+    /// Whose words stood in what it was told of the conversation.
+    pub inherited: BTreeSet<Source>,
     /// What the model has said before its last call: words that came with calls of tools, before any rule saw them.
     pub said: String,
     /// What stood between those words.
@@ -120,6 +124,7 @@ impl Snapshot {
             is_read: theirs.is_read || self.is_read,
             before: sum(sum(self.before, theirs.before), theirs.used),
             taint: both(self.taint, theirs.taint),
+            inherited: self.inherited.into_iter().chain(theirs.inherited).collect(),
             ..self
         }
     }
@@ -134,6 +139,13 @@ impl Snapshot {
             | CallOutcome::Login { .. }
             | CallOutcome::Ended { .. } => None,
         })
+    }
+
+    /// Whose words an act of it may rest on.
+    pub fn whole_taint(&self) -> Taint {
+        let mut whole = self.taint.clone();
+        whole.sources.extend(&self.inherited);
+        whole
     }
 
     /// Every place there is.
@@ -165,6 +177,7 @@ impl Snapshot {
         let (tool, key, call) =
             (called.tool.clone(), key(&called.tool, &called.arguments), called.call_id.clone());
         self.taint.sources.extend(answer.taints());
+        self.taint.holds_private |= answer.tells();
         let Some((ok, result)) = ended else { return };
         if is_denied(answer) {
             self.denials += 1;
@@ -192,7 +205,7 @@ impl Snapshot {
 pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
     let sources = mine.sources.into_iter().chain(theirs.sources).collect();
     let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
-    Taint { sources, own_words }
+    Taint { sources, own_words, holds_private: mine.holds_private || theirs.holds_private }
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.
@@ -226,7 +239,7 @@ fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome
 
 /// What was not done because nobody is logged in at its service waits for that, for a day at most.
 fn shut_out(before: &CallOutcome, answer: &Answer, now: Timestamp) -> Option<CallOutcome> {
-    let Answer::Failed { code, label: Label::Foreign { connector }, .. } = answer else { return None };
+    let Answer::Failed { code, label: Label::Foreign { connector, .. }, .. } = answer else { return None };
     let until = match before {
         CallOutcome::Login { until, .. } => *until,
         _ => now.plus(LOGIN),

@@ -1,5 +1,8 @@
 //! Saying something in a conversation by ourselves, with no message before it: stored, and sent where the person is met.
 
+use std::collections::BTreeSet;
+
+use munshi_safety::pipeline::Source;
 use munshi_store::Tx;
 use munshi_tiers::prompt::Spoken;
 use munshi_types::{MessageId, Outbound, RunId};
@@ -9,7 +12,7 @@ use crate::error::Result;
 use crate::marks::Marks;
 use crate::messages::{self, Message, Speaker, Standing};
 use crate::sessions::{self, Learned, Session};
-use crate::{keeping, outbox};
+use crate::{keeping, outbox, tainted};
 
 /// What is said.
 #[derive(Debug, Default)]
@@ -17,14 +20,16 @@ pub(crate) struct Told {
     pub(crate) text: String,
     pub(crate) suggestions: Vec<String>,
     pub(crate) marks: Marks,
-    pub(crate) learned: Learned,
+    /// Whose words stand in it, beside our own.
+    pub(crate) tainted: BTreeSet<Source>,
 }
 
 /// Says it, in the name of the run that it comes from.
 pub(crate) fn put(tx: &mut Tx<'_>, inner: &Inner, session: &Session, run: RunId, told: Told) -> Result<()> {
-    let Told { text, suggestions, marks, learned } = told;
+    let Told { text, suggestions, marks, tainted } = told;
+    let marks = Marks { tainted: Some(tainted::bits(&tainted)), ..marks };
     let now = inner.clock.now();
-    let Some(place) = sessions::answer(tx, session.id, &learned, now)? else { return Ok(()) };
+    let Some(place) = sessions::answer(tx, session.id, &Learned::default(), now)? else { return Ok(()) };
     let id: MessageId = inner.ids.next();
     let message = Message {
         id,

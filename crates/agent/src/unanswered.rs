@@ -1,11 +1,13 @@
 //! Questions that nobody answered in time: those whom it concerns are told in their conversations, in the transaction
 //! that notes it, and whoever is asked next finds the question in theirs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::persons;
 use munshi_safety::acts::{self, Begun};
 use munshi_safety::approvals::{Approval, Expiry, Fate, Kind};
+use munshi_safety::pipeline::Source;
 use munshi_store::{PageRequest, Tx};
 use munshi_tools::{Answer, Journal, Swept};
 use munshi_types::PersonId;
@@ -15,7 +17,7 @@ use crate::error::Result;
 use crate::late;
 use crate::marks::{Marks, Shown};
 use crate::runs::{self, Run};
-use crate::sessions::{self, Learned, Session};
+use crate::sessions::{self, Session};
 use crate::telling::{self, Told};
 use crate::turn::voice_of;
 
@@ -60,18 +62,22 @@ struct Notice {
 
 fn tell(tx: &mut Tx<'_>, inner: &Inner, expiry: &Expiry) -> Result<()> {
     let approval = &expiry.approval;
+    let Some(act) = acts::find(tx, approval.act)? else { return Ok(()) };
     // What no turn wanted has no conversation.
-    let Some(run) = acts::find(tx, approval.act)?.and_then(|act| act.rests_on.caller.run) else {
-        return Ok(());
-    };
+    let Some(run) = act.rests_on.caller.run else { return Ok(()) };
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
+    // Its words are those of whoever asked, and of what their turn had read.
+    let mut tainted = act.rests_on.taint.sources;
+    if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
+        tainted.insert(Source::Visitor);
+    }
     let mut notices = match &expiry.fate {
         Fate::Dropped => dropped(tx, approval, &run)?,
         Fate::Escalated(to) => escalated(tx, approval, &run, to)?,
     };
     // One order for all who hold more than one session.
     notices.sort_by_key(|notice| notice.session.id);
-    notices.iter().try_for_each(|notice| say(tx, inner, approval, &run, notice))
+    notices.iter().try_for_each(|notice| say(tx, inner, (approval, &tainted), &run, notice))
 }
 
 /// Whoever asked hears that it is not done: from the run that waits for it and is woken, or from here where none does.
@@ -115,7 +121,13 @@ pub(crate) fn conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Resu
     Ok(sessions::list(tx, sessions::Wanted::Person(person), &newest)?.items.into_iter().next())
 }
 
-fn say(tx: &mut Tx<'_>, inner: &Inner, approval: &Approval, run: &Run, notice: &Notice) -> Result<()> {
+fn say(
+    tx: &mut Tx<'_>,
+    inner: &Inner,
+    (approval, tainted): (&Approval, &BTreeSet<Source>),
+    run: &Run,
+    notice: &Notice,
+) -> Result<()> {
     let Notice { session, phrases: (before, after), asks } = notice;
     let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
     let voice = voice_of(session.language.as_ref(), profile);
@@ -131,5 +143,5 @@ fn say(tx: &mut Tx<'_>, inner: &Inner, approval: &Approval, run: &Run, notice: &
     }
     let marks = Marks { asks: asks.then(|| Shown::from(approval)).into_iter().collect(), ..Marks::default() };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
-    telling::put(tx, inner, session, run.id, Told { text, suggestions, marks, learned: Learned::default() })
+    telling::put(tx, inner, session, run.id, Told { text, suggestions, marks, tainted: tainted.clone() })
 }

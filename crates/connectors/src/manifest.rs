@@ -48,6 +48,8 @@ pub struct Hints {
     pub read_only: Option<bool>,
     pub destructive: Option<bool>,
     pub idempotent: Option<bool>,
+    /// Whether it meets an open world of others, such as the web; false where all it knows is its own.
+    pub open_world: Option<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +107,7 @@ fn read(tool: Tool) -> Result<Listed, String> {
         read_only: said.read_only_hint,
         destructive: said.destructive_hint,
         idempotent: said.idempotent_hint,
+        open_world: said.open_world_hint,
     });
     let declared = match whole.pointer("/_meta").and_then(|meta| meta.get(DECLARES)) {
         None => None,

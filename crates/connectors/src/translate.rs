@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_tools::{Body, Connector, Happened, Maker, Registry};
-use munshi_types::{ConnectorName, Effect, Reach, ToolName, ToolSpec, is_unseen};
+use munshi_types::{ConnectorName, Effect, Egress, Reach, ToolName, ToolSpec, is_unseen};
 use serde_json::{Map, Value, json};
 
 use crate::declared::{Declaration, Entry};
@@ -170,12 +170,15 @@ fn translated(
     // What is told of money and stock goes by its words alone, so a server's own word is not enough.
     let cacheable = said.own.and_then(|own| own.cacheable).unwrap_or(false);
     spec.cacheable = !writes && cacheable && !spec.is_fleeting();
-    let connector = Connector {
-        name: source.name.to_string(),
-        maker: Maker::Foreign,
-        declares: declares && source.accepted == Accepted::Yes,
-        conduct: None,
-    };
+    let declares = declares && source.accepted == Accepted::Yes;
+    spec.egress = source.entry.egress.unwrap_or(match listed.hints.open_world {
+        // A stranger's word about itself opens nothing.
+        Some(false) if declares => Egress::Allow,
+        _ => Egress::Ask,
+    });
+    spec.shows = source.entry.shows;
+    let connector =
+        Connector { name: source.name.to_string(), maker: Maker::Foreign, declares, conduct: None };
     let look_up = said.either(|said| said.look_up.clone());
     let far = RemoteTool {
         link: source.link.clone(),

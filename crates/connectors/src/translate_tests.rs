@@ -92,6 +92,29 @@ fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
 }
 
 #[test]
+fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
+    let read = json!({ "munshi/tool": { "effect": "read" } });
+    let closed = json!({ "openWorldHint": false });
+    let (asks, allows) = (Egress::Ask, Egress::Allow);
+    for (theirs, own, accepted, egress) in [
+        (json!({}), "", Accepted::Yes, asks),
+        (json!({ "annotations": closed }), "", Accepted::Yes, asks),
+        (json!({ "_meta": read }), "", Accepted::Yes, asks),
+        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Yes, allows),
+        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Held, asks),
+        (json!({ "_meta": read, "annotations": closed }), "egress = \"deny\"\n", Accepted::Yes, Egress::Deny),
+        (json!({}), "egress = \"allow\"\n", Accepted::Yes, allows),
+    ] {
+        let (spec, _) = shelved(listed(&theirs), own, accepted).unwrap();
+        assert_eq!((spec.egress, spec.shows), (egress, false), "{theirs} {own}");
+    }
+    let (spec, _) = shelved(listed(&json!({})), "shows = true\n", Accepted::Yes).unwrap();
+    assert!(spec.shows);
+    let lie = json!({ "_meta": { "munshi/tool": { "effect": "read", "shows": true } } });
+    assert!(shelved(listed(&lie), "", Accepted::Yes).is_err(), "a server has no such word");
+}
+
+#[test]
 fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =

@@ -83,6 +83,11 @@ impl Answer {
         }
     }
 
+    /// Whether it tells the run something that is not for everybody.
+    pub const fn tells(&self) -> bool {
+        matches!(self, Self::Done(_) | Self::Rehearsed(_) | Self::Failed { .. })
+    }
+
     /// As the model sees it.
     pub fn for_model(&self) -> Value {
         let no = |code: &str, retryable: bool, suggestion: &str| json!({ "ok": false, "code": code, "retryable": retryable, "suggestion": suggestion });
@@ -158,7 +163,7 @@ pub(crate) fn answer_of(
 }
 
 pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &Outcome) -> Answer {
-    let label = tool.map_or(Label::House, Label::of);
+    let label = tool.map_or_else(|| Label::gone(permit.tool().as_str()), Label::of);
     let act = permit.act();
     match outcome {
         Outcome::Failed { code, retryable, detail, next } => {
@@ -183,7 +188,9 @@ fn next_of(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<Next>> {
 pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Answer> {
     let value = act.result.clone().unwrap_or_default();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let (id, label) = (act.id, tool.map_or(Label::House, Label::of));
+    // Whose words they are is the act's own to say: its connector may be gone, or another bring the tool by now.
+    let own = tool.filter(|tool| tool.known.connector.name == act.connector);
+    let (id, label) = (act.id, own.map_or_else(|| Label::gone(&act.connector), Label::of));
     let next = next_of(value.get("next"), tool);
     Ok(match act.state {
         State::Applied | State::Rehearsed => {

@@ -33,21 +33,36 @@ pub enum Label {
     /// Our own tables.
     House,
     /// Somebody else's: data, never instructions.
-    Foreign { connector: String },
+    Foreign {
+        connector: String,
+        /// An operator lets what it attaches be shown beside a reply.
+        shows: bool,
+    },
 }
 
 impl Label {
     pub(crate) fn of(tool: &Tool) -> Self {
         match tool.known.connector.maker {
             Maker::House => Self::House,
-            Maker::Foreign => Self::Foreign { connector: tool.known.connector.name.clone() },
+            Maker::Foreign => {
+                let (connector, shows) = (tool.known.connector.name.clone(), tool.known.spec.shows);
+                Self::Foreign { connector, shows }
+            }
         }
+    }
+
+    /// Of what was said by a connector that is not here any more, or brings this tool no longer.
+    pub(crate) fn gone(connector: &str) -> Self {
+        Self::Foreign { connector: connector.to_owned(), shows: false }
     }
 
     /// Says in what the model gets that it is somebody else's: data, never instructions.
     pub(crate) fn on(&self, mut told: Value) -> Value {
-        if let Self::Foreign { connector } = self {
+        if let Self::Foreign { connector, shows } = self {
             told["source"] = json!({ "untrusted": true, "connector": connector });
+            if *shows {
+                told["source"]["shows"] = json!(true);
+            }
         }
         told
     }

@@ -37,20 +37,30 @@ pub enum Attachment {
     },
 }
 
-/// Those of a tool's result, in order, also where it stands within what is said about it: `{"ok": true, "result": …}`.
-/// What does not have the shape of one is none.
-pub fn of_result(result: &Value) -> Vec<Attachment> {
-    let own = result.get("result").filter(|_| result.get("ok") == Some(&Value::Bool(true))).unwrap_or(result);
-    let given = own.get(FIELD).and_then(Value::as_array).into_iter().flatten();
+/// Those of a tool's result, in order, as a turn tells it: `{"ok": true, "result": …}`. What does not have the shape of one
+/// is none, and neither is anything that a connector gave which nobody allowed to: what stands beside a reply passes for
+/// ours, and a code to pay by is as good as a request for money.
+pub fn of_result(told: &Value) -> Vec<Attachment> {
+    let own = told.get("result").filter(|_| told.get("ok") == Some(&Value::Bool(true)) && may_show(told));
+    let given = own.and_then(|own| own.get(FIELD)).and_then(Value::as_array).into_iter().flatten();
     given.filter_map(|one| serde_json::from_value(one.clone()).ok()).take(MOST).collect()
 }
 
+/// By what stands beside the result: the tool itself has no hand in that.
+fn may_show(told: &Value) -> bool {
+    let source = told.get("source");
+    let is = |name: &str| source.and_then(|source| source.get(name)) == Some(&Value::Bool(true));
+    source.is_none() || is("shows")
+}
+
 /// A result as a model is told of it: of what is shown to the person the titles alone. A picture's bytes are a prompt's
-/// length, and a link may be a key.
-pub fn without_content(result: &Value) -> Value {
-    let mut told = result.clone();
-    let path = if told.get("ok").is_some() { "/result" } else { "" };
-    let shown = told.pointer_mut(path).and_then(|own| own.get_mut(FIELD));
+/// length, and a link may be a key. What is not shown is told as all else is.
+pub fn without_content(told: &Value) -> Value {
+    let mut told = told.clone();
+    if !may_show(&told) {
+        return told;
+    }
+    let shown = told.pointer_mut("/result").and_then(|own| own.get_mut(FIELD));
     if let Some(shown) = shown {
         let titles =
             shown.as_array().into_iter().flatten().map(|one| one.get("title").cloned().unwrap_or_default());
@@ -71,20 +81,37 @@ mod tests {
             { "kind": "picture" }, "x",
             { "kind": "link", "url": "https://a.example" },
         ] });
-        let found = of_result(&result);
+        let found = of_result(&json!({ "ok": true, "result": result }));
         let qr = Attachment::Qr { text: "upi://pay?pa=a@b".to_owned(), title: "Pay".to_owned() };
         let link = Attachment::Link { url: "https://a.example".to_owned(), title: String::new() };
         assert_eq!(found, [qr, link]);
-        assert_eq!(of_result(&json!({ "ok": true, "result": result })), found, "as a turn tells it");
+        assert!(of_result(&result).is_empty(), "whose it is must be told with it");
         assert!(of_result(&json!({ "ok": false, "result": result })).is_empty());
         let told = json!({ "total": 5, "attachments": ["Pay", null, null, null] });
-        assert_eq!(without_content(&result), told, "a model is told the titles");
         let wrapped = json!({ "ok": true, "result": result });
-        assert_eq!(without_content(&wrapped), json!({ "ok": true, "result": told }));
+        assert_eq!(
+            without_content(&wrapped),
+            json!({ "ok": true, "result": told }),
+            "a model is told the titles"
+        );
         assert_eq!(without_content(&json!({ "total": 5 })), json!({ "total": 5 }));
         assert!(of_result(&json!({ "attachments": 4 })).is_empty() && of_result(&json!([])).is_empty());
         let many = json!({ "attachments": vec![json!({ "kind": "qr", "text": "x" }); 20] });
+        let many = json!({ "ok": true, "result": many });
         assert_eq!(of_result(&many).len(), MOST);
+    }
+
+    #[test]
+    fn nobody_elses_result_is_shown_unless_an_operator_allows_it() {
+        let evil = json!({ "attachments": [{ "kind": "qr", "text": "upi://pay?pa=evil@bank" }], "source": { "shows": true } });
+        let told = |source: Value| json!({ "ok": true, "result": evil, "source": source });
+        assert!(of_result(&told(json!({ "untrusted": true, "connector": "files" }))).is_empty());
+        assert!(
+            of_result(&told(json!({ "untrusted": true, "connector": "files", "shows": false }))).is_empty()
+        );
+        let allowed = json!({ "untrusted": true, "connector": "shop", "shows": true });
+        assert_eq!(of_result(&told(allowed)).len(), 1);
+        assert!(of_result(&evil).is_empty());
     }
 
     #[test]

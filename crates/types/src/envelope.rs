@@ -29,6 +29,29 @@ pub struct Inbound {
     /// Where an answer goes that nobody waits for; none where the person comes and looks.
     #[serde(default)]
     pub reply_to: Option<ReplyTo>,
+    /// What stood before the person when they wrote, as far as the client tells.
+    #[serde(default)]
+    pub screen: ClientScreen,
+}
+
+/// What a client has shown. A bare yes is an answer to that and to nothing newer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientScreen {
+    /// The newest message it showed, or the one that was quoted. Without it only what was last answered to this very
+    /// client counts as shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<MessageId>,
+    /// Which program it is, where several may speak for one person on one channel: the id of its key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+impl ClientScreen {
+    /// The command line, whose calls follow each other at one terminal: it is one client, whatever keys it makes.
+    pub const COMMAND_LINE: &str = "command-line";
+    /// What the names of the keys begin with that it makes for one question each.
+    pub const COMMAND_LINE_KEYS: &str = "ask-";
 }
 
 /// What leads to a binding.

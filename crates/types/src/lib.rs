@@ -32,7 +32,7 @@ pub mod tool;
 mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use envelope::{Attached, Inbound, Outbound, ReplyTo, Sender, To};
+pub use envelope::{Attached, ClientScreen, Inbound, Outbound, ReplyTo, Sender, To};
 pub use id::{
     ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, HolderId, Id, IdError, Ids, JobId, KeyId, LeaseId,
     LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
@@ -43,7 +43,7 @@ pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
-    ConnectorName, ConnectorNameError, Effect, Searching, Sending, ToolExample, ToolName, ToolNameError,
-    ToolSpec, is_fleeting,
+    ConnectorName, ConnectorNameError, Effect, Egress, Searching, Sending, ToolExample, ToolName,
+    ToolNameError, ToolSpec, is_fleeting,
 };
 pub use unseen::is_unseen;

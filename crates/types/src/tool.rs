@@ -62,6 +62,32 @@ pub struct ToolSpec {
     pub search: Option<Searching>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
+    /// What happens where a look could carry away what a run knows.
+    #[serde(default, skip_serializing_if = "Egress::is_allowed")]
+    pub egress: Egress,
+    /// What it attaches to its results is shown beside replies, though it is somebody else's tool. Ours always may.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shows: bool,
+}
+
+/// A look carries its arguments out. What happens where other people's text may have put private data into them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Egress {
+    /// Nothing: what it is given stays with those who may know it.
+    #[default]
+    Allow,
+    /// A person is asked first.
+    Ask,
+    /// It is refused.
+    Deny,
+}
+
+impl Egress {
+    /// Whether nothing happens.
+    pub fn is_allowed(&self) -> bool {
+        *self == Self::Allow
+    }
 }
 
 /// What is told of these is out of date with the next sale: money, what is owed, and what there is still of something. No
@@ -278,6 +304,8 @@ impl ToolSpec {
             follow_ups: Vec::new(),
             search: None,
             reply: None,
+            egress: Egress::Allow,
+            shows: false,
         }
     }
 }

@@ -158,6 +158,7 @@ mod visit_links {
     pub(super) mod confirm;
 }
 mod visit_messages {
+    pub(super) mod list;
     pub(crate) mod send;
 }
 mod visit_runs {
@@ -251,6 +252,7 @@ fn pages() -> Routes {
         .routes(routes!(start::try_key::try_start))
         .routes(routes!(visits::show::show_visit))
         .routes(routes!(visits::read::read_visit))
+        .routes(routes!(visit_messages::list::list_visit_messages))
         .routes(routes!(visit_messages::send::send_visit_message))
         .routes(routes!(visit_runs::follow::follow_visit_run))
         .routes(routes!(visit_runs::cancel::cancel_visit_run))

@@ -1,7 +1,7 @@
 //! A message on its way to its rows.
 
 use munshi_identity::Person;
-use munshi_types::{Inbound, MessageId, ReservationId, RunId};
+use munshi_types::{ClientScreen, Inbound, MessageId, ReservationId, RunId};
 use serde_json::{Value, json};
 
 use super::{Fate, Incoming, Ingested};
@@ -77,14 +77,19 @@ impl New {
 }
 
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
-/// that it was written, whether a program brought something with it, and whether a program has written it.
+/// that it was written, what its client had shown, whether a program brought something with it, and whether a program has
+/// written it.
 fn marks(incoming: &Incoming) -> Value {
-    let Inbound { locale, sent_at, .. } = &incoming.inbound;
+    let Inbound { locale, sent_at, screen, .. } = &incoming.inbound;
+    let brought = incoming.brought.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program().is_some());
-    match (locale, sent_at, incoming.brought.is_some(), program) {
-        (None, None, false, false) => Value::Array(Vec::new()),
-        (locale, sent_at, brought, program) => {
-            json!({ "locale": locale, "sent_at": sent_at, "brought": brought, "program": program })
-        }
+    let is_plain = locale.is_none() && sent_at.is_none() && !brought && !program;
+    if is_plain && *screen == ClientScreen::default() {
+        return Value::Array(Vec::new());
     }
+    let mut marks = json!({ "locale": locale, "sent_at": sent_at, "brought": brought, "program": program });
+    if *screen != ClientScreen::default() {
+        marks["screen"] = json!(screen);
+    }
+    marks
 }

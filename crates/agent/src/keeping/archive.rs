@@ -192,11 +192,12 @@ fn listed(ids: impl Iterator<Item = Uuid>) -> Result<Json> {
 fn forget(tx: &mut Tx<'_>, before: Timestamp) -> Result<()> {
     tx.execute(
         (
-            "UPDATE sessions SET summary = NULL, entities = '{}', masked = NULL
-             WHERE tenant_id = $1 AND last_at < $2 AND (summary IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL)",
-            "UPDATE sessions SET summary = NULL, entities = '{}'::jsonb, masked = NULL
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}', masked = NULL
              WHERE tenant_id = $1 AND last_at < $2
-               AND (summary IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL)",
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}' OR masked IS NOT NULL)",
+            "UPDATE sessions SET summary = NULL, aside = NULL, entities = '{}'::jsonb, masked = NULL
+             WHERE tenant_id = $1 AND last_at < $2
+               AND (summary IS NOT NULL OR aside IS NOT NULL OR entities <> '{}'::jsonb OR masked IS NOT NULL)",
         ),
         params![before],
     )?;

@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use munshi_jobs::{Failure, Job, Kind, NewJob, Priority, Queue, Registry};
 use munshi_store::{Db, Tx, params};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{BindingId, MessageId, SessionId, TenantId};
+use munshi_types::{BindingId, MessageId, RunId, SessionId, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::extract::{extract, shortened};
 use crate::error::Result;
-use crate::messages::{self, Message};
-use crate::sessions;
+use crate::messages::{self, Message, Speaker};
+use crate::sessions::{self, Session};
+use crate::tainted;
 
 pub const KIND: &str = "session.summarise";
 
@@ -82,26 +83,62 @@ impl Summarising {
         let session = job.read::<Payload>()?.session;
         while !job.cancelled.is_cancelled() {
             let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await?;
-            let Some((material, covers)) = found else { return Ok(()) };
-            let summary = self.write(job.tenant, &material).await;
-            let unit = move |tx: &mut Tx<'_>| keep(tx, &covers, &summary);
+            let Some(gathered) = found else { return Ok(()) };
+            let summaries = self.write(job.tenant, &gathered).await;
+            let unit = move |tx: &mut Tx<'_>| keep(tx, &gathered.covers, &summaries);
             // Somebody else was quicker, or the session was merged: the next look says what is left.
             self.db.write(job.tenant, unit).await?;
         }
         Err(Failure::Passing("told to leave off".to_owned()))
     }
 
-    async fn write(&self, tenant: TenantId, material: &Material) -> String {
+    /// Both together are no longer than one may be.
+    async fn write(&self, tenant: TenantId, gathered: &Gathered) -> Summaries {
+        let Gathered { own, others, others_tainted, .. } = gathered;
+        let longest = if others.is_empty() || own.is_empty() { LONGEST } else { LONGEST / 2 };
+        let summary = self.write_one(tenant, own, longest).await;
+        let aside = self.write_one(tenant, others, longest).await;
+        let aside_tainted = if aside.is_some() { *others_tainted } else { 0 };
+        Summaries { summary, aside, aside_tainted }
+    }
+
+    /// What stood there before is kept where nothing is added to it.
+    async fn write_one(&self, tenant: TenantId, material: &Material, longest: usize) -> Option<String> {
+        if material.messages.is_empty() {
+            return material.before.as_deref().map(|before| shortened(before, longest));
+        }
         let asked = match &self.model {
             Some(model) => model.summarise(tenant, material).await,
             None => None,
         };
         let written = asked.map(|text| text.replace('\0', "")).filter(|text| !text.trim().is_empty());
-        match written {
-            Some(text) => shortened(text.trim(), LONGEST),
-            None => extract(material.before.as_deref(), &material.messages, LONGEST),
-        }
+        Some(match written {
+            Some(text) => shortened(text.trim(), longest),
+            None => extract(material.before.as_deref(), &material.messages, longest),
+        })
     }
+}
+
+/// What is to be told shorter, the turns apart that have read other people's words: what they said is theirs in a summary,
+/// too, and goes when it has left the conversation.
+struct Gathered {
+    own: Material,
+    others: Material,
+    others_tainted: i64,
+    covers: Covers,
+}
+
+impl Material {
+    fn is_empty(&self) -> bool {
+        self.before.is_none() && self.messages.is_empty()
+    }
+}
+
+/// What stands for earlier messages.
+struct Summaries {
+    summary: Option<String>,
+    aside: Option<String>,
+    aside_tainted: i64,
 }
 
 /// Which messages a summary stands for.
@@ -116,7 +153,7 @@ struct Covers {
 }
 
 /// What is to be summarised next.
-fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, Covers)>> {
+fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
     let Some(found) = sessions::find(tx, session)? else { return Ok(None) };
     let to = (found.messages - KEPT).min(found.summarised + MOST);
     if found.merged_into.is_some() || !is_due(found.messages, found.summarised) || to <= found.summarised {
@@ -127,37 +164,68 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<(Material, Cover
     let covers = Covers { session, from: found.summarised, to, last };
     // A summary goes to whatever model is asked later.
     let kept = messages::that_stay(&messages);
-    let messages = messages.into_iter().filter(|said| !kept.contains(&said.run)).collect();
-    let material = Material {
+    let mut messages: Vec<Message> = messages.into_iter().filter(|said| !kept.contains(&said.run)).collect();
+    let read: Vec<(RunId, i64)> = messages
+        .iter()
+        .map(|said| (said.run, tainted::of_message(said, &found)))
+        .filter(|(_, bits)| *bits != 0)
+        .collect();
+    let others = messages.extract_if(.., |said| read.iter().any(|(run, _)| *run == said.run)).collect();
+    let new = read.iter().fold(0, |all, (_, bits)| all | bits);
+    let (before, aside, old) = before(&found, new != 0);
+    let material = |before: Option<String>, messages: Vec<Message>| Material {
         binding: found.binding,
         session,
-        language: found.language,
-        before: found.summary,
+        language: found.language.clone(),
+        before,
         messages,
     };
-    Ok(Some((material, covers)))
+    let (own, others) = (material(before, messages), material(aside, others));
+    Ok(Some(Gathered { own, others, others_tainted: new | old, covers }))
+}
+
+/// What goes on in the summary, what does aside of it, and whose words that has. Where no turn has read anything since, what
+/// stood aside has left the conversation. Of a summary that was made before the two were apart nobody knows what it is made
+/// of: it goes on aside.
+fn before(session: &Session, is_read: bool) -> (Option<String>, Option<String>, i64) {
+    if session.tainted != 0 {
+        let whole = session.whole_summary();
+        return (None, whole, session.tainted | session.aside_tainted);
+    }
+    let aside = session.aside.clone().filter(|_| is_read);
+    let old = if aside.is_some() { session.aside_tainted } else { 0 };
+    (session.summary.clone(), aside, old)
 }
 
 /// Keeps the summary if it still covers what it was made of: a merge may have put other messages in between.
-fn keep(tx: &mut Tx<'_>, covers: &Covers, summary: &str) -> Result<()> {
+fn keep(tx: &mut Tx<'_>, covers: &Covers, summaries: &Summaries) -> Result<()> {
     let Covers { session, from, to, last } = *covers;
-    let stands_at: Option<i64> = tx.optional(
+    let stands: Option<(i64, i64)> = tx.optional(
         (
-            "SELECT summarised FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
-            "SELECT summarised FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL FOR UPDATE",
+            "SELECT summarised, tainted FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL",
+            "SELECT summarised, tainted FROM sessions WHERE tenant_id = $1 AND id = $2 AND merged_into IS NULL FOR UPDATE",
         ),
         params![session],
-        |row| row.get(0),
+        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let is_there = match last {
         Some(message) => messages::find(tx, message)?.is_none_or(|found| found.number == to),
         None => true,
     };
-    if stands_at == Some(from) && is_there {
-        tx.execute(
-            "UPDATE sessions SET summary = $3, summarised = $4 WHERE tenant_id = $1 AND id = $2",
-            params![session, summary, to],
-        )?;
-    }
+    let Some((_, tainted)) = stands.filter(|(at, _)| *at == from && is_there) else { return Ok(()) };
+    let tainted = if tainted == 0 || is_told_by_all(tx, session, to)? { 0 } else { tainted };
+    tx.execute(
+        "UPDATE sessions SET summary = $3, summarised = $4, aside = $5, aside_tainted = $6, tainted = $7
+         WHERE tenant_id = $1 AND id = $2",
+        params![session, summaries.summary, to, summaries.aside, summaries.aside_tainted, tainted],
+    )?;
     Ok(())
+}
+
+/// Whether every reply behind a number tells itself whose words it has: then nothing rests any more on what was once known of
+/// the whole session.
+fn is_told_by_all(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result<bool> {
+    let left = messages::between(tx, session, number + 1, i64::MAX)?;
+    let mut replies = left.iter().filter(|said| said.speaker == Speaker::Persona);
+    Ok(replies.all(|said| said.marks["tainted"].is_i64()))
 }

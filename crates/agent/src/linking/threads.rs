@@ -31,10 +31,10 @@ fn hold(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Vec<Session>>
     Ok(tx.all(
         (
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL",
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
-                    masked, tainted, merged_into, began_at, last_at
+                    masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND person_id IN ($2, $3) AND merged_into IS NULL ORDER BY id
              FOR UPDATE",
         ),
@@ -71,18 +71,20 @@ fn join(tx: &mut Tx<'_>, gone: &Session, stays: &Session, now: Timestamp) -> Res
     tx.execute(
         "UPDATE sessions SET messages = $3, summary = $4, summarised = $5, channel = $6,
                 language = coalesce($7, language), reply_to = coalesce(reply_to, $8), last_at = $9,
-                tainted = tainted | $10
+                tainted = tainted | $10, aside = $11, aside_tainted = aside_tainted | $12
          WHERE tenant_id = $1 AND id = $2",
         params![
             stays.id,
             said,
-            summary(gone, stays),
+            joined(gone, stays, |session| &session.summary),
             covered.clamp(0, said),
             newer.channel.as_str(),
             newer.language.as_ref().map(munshi_types::tier::LanguageCode::as_str),
             crate::columns::written(gone.reply_to.as_ref())?,
             newer.last_at.max(now),
-            crate::tainted::bits(&gone.tainted)
+            gone.tainted,
+            joined(gone, stays, |session| &session.aside),
+            gone.aside_tainted
         ],
     )?;
     approvals::move_session(tx, gone.id.as_uuid(), stays.id.as_uuid())?;
@@ -96,7 +98,8 @@ fn lead(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
         params![gone, stays.id, stays.person],
     )?;
     tx.execute(
-        "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0
+        "UPDATE sessions SET merged_into = $3, person_id = $4, messages = 0, summary = NULL, summarised = 0,
+                aside = NULL
          WHERE tenant_id = $1 AND id = $2",
         params![gone, stays.id, stays.person],
     )?;
@@ -173,9 +176,9 @@ fn move_runs(tx: &mut Tx<'_>, gone: SessionId, stays: &Session) -> Result<()> {
 }
 
 /// Both, the older first; where they are too long together, each gives up its oldest half.
-fn summary(gone: &Session, stays: &Session) -> Option<String> {
+fn joined(gone: &Session, stays: &Session, of: fn(&Session) -> &Option<String>) -> Option<String> {
     let (older, newer) = if gone.began_at < stays.began_at { (gone, stays) } else { (stays, gone) };
-    match (&older.summary, &newer.summary) {
+    match (of(older), of(newer)) {
         (Some(one), Some(other)) => {
             let half = LONGEST_SUMMARY / 2 - 1;
             Some(format!("{}\n{}", newest_of(one, half), newest_of(other, half)))

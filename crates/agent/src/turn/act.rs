@@ -255,7 +255,7 @@ impl Turn {
         if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
             return ground::taint(&self.prepared);
         }
-        self.snapshot.taint.clone()
+        self.snapshot.whole_taint()
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.

@@ -1,6 +1,7 @@
 //! A name that is several people's, or nobody's: a search comes before giving up, a numbered question before guessing,
 //! and the pick that answers it makes the call it was about.
 
+use munshi_safety::pipeline::{Maker, Source};
 use munshi_tools::{Answer, Next};
 use serde_json::Value;
 
@@ -167,6 +168,9 @@ impl Turn {
     pub(crate) fn meet(&mut self, tool: &str, result: &Value) {
         if let Some(tool) = self.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
+            if tool.known.connector.maker == Maker::Foreign {
+                self.entities.mark(Source::Connector, self.prepared.message.number);
+            }
         }
     }
 

@@ -1,7 +1,6 @@
 //! A message that answers a question of this conversation: yes, no, or which one.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use munshi_lang::answers::{self, Reply as Bare};
 use munshi_llm::{Message as Asking, Part, Role, ToolCall};
@@ -16,13 +15,10 @@ use crate::commit::{self, Progress};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::marks::{Marks, Shown, Which};
-use crate::messages::{Message, Speaker};
 use crate::runs;
 use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, both};
 use crate::state::RunState;
 
-/// Channels tell the time to the second, and by clocks of their own.
-const CLOCK_ERROR: Duration = Duration::from_secs(3);
 /// More are not offered to choose from.
 const MOST: usize = 9;
 
@@ -87,26 +83,6 @@ impl Turn {
                 Ok(Some(End::Replied))
             }
         }
-    }
-
-    /// What stood in our last words, where the person had them before them when they wrote: only to those can a bare
-    /// yes, no or number be an answer.
-    fn said_last(&self) -> Option<Marks> {
-        let last = self.prepared.history.last().filter(|_| self.has_seen_last())?;
-        serde_json::from_value(last.marks.clone()).ok()
-    }
-
-    /// Whether the last thing that was said is ours and stood there when the person wrote.
-    pub(crate) fn has_seen_last(&self) -> bool {
-        let own = &self.prepared.message;
-        // A message that was long on its way was written before what it seems to answer.
-        let sent_at: Option<Timestamp> = serde_json::from_value(own.marks["sent_at"].clone()).ok().flatten();
-        let is_later = |last: &Message| sent_at.is_none_or(|sent| sent.plus(CLOCK_ERROR) >= last.said_at);
-        let last = self.prepared.history.last();
-        last.is_some_and(|last| {
-            let is_ours = last.speaker == Speaker::Persona && last.number < own.number;
-            is_ours && is_later(last) && !self.prepared.is_last_unsent
-        })
     }
 
     fn ask_which(&mut self, pending: &[Approval], answer: Answer) {

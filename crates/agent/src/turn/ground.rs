@@ -12,11 +12,13 @@ use serde_json::Value;
 
 use super::prepare::Prepared;
 use crate::engine::Inner;
+use crate::entities::Entities;
 use crate::error::Result;
 use crate::messages::{Message, Speaker};
 use crate::purse::Purse;
 use crate::runs::Run;
 use crate::snapshot::Snapshot;
+use crate::tainted::{self, WindowTaint};
 
 /// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
 /// ours, as what a tool of the house says is. What a program says is nobody's own words, whoever its key stands for.
@@ -32,7 +34,28 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
         taint.sources.insert(Source::Document);
     }
     taint.sources.extend(&prepared.strange);
+    taint.holds_private = knows(prepared);
     taint
+}
+
+/// What the conversation has spoken of, and whose words it is told in: also of what was read while the run waited.
+pub(super) fn recall(prepared: &Prepared, snapshot: &mut Snapshot) -> (Entities, WindowTaint) {
+    let mut entities = Entities::stored(&prepared.session.entities);
+    let window = WindowTaint::of(&prepared.session, &prepared.history);
+    let named = entities.age(&prepared.session, prepared.message.number);
+    snapshot.inherited.extend(window.sources());
+    snapshot.inherited.extend(tainted::sources(named));
+    snapshot.taint.holds_private |= knows(prepared);
+    entities.hear(&prepared.message.text);
+    (entities, window)
+}
+
+/// Whether the prompt holds what is not for everybody, before any tool was called: facts, or what was said before.
+fn knows(prepared: &Prepared) -> bool {
+    let gathered = &prepared.gathered;
+    let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
+    let said = !prepared.history.is_empty() || prepared.session.whole_summary().is_some();
+    told || said || !prepared.strange.is_empty()
 }
 
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they

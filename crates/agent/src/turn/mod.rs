@@ -21,6 +21,7 @@ mod pause;
 mod prepare;
 mod reply;
 mod respond;
+mod screen;
 mod soft;
 mod think;
 mod timings;
@@ -70,6 +71,7 @@ use crate::runs::{self, Held, Run};
 use crate::snapshot::{CallOutcome, Called, Snapshot};
 use crate::state::{Halt, RunState};
 use crate::steps::NewStep;
+use crate::tainted::WindowTaint;
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]
@@ -118,6 +120,8 @@ pub(crate) struct Turn {
     shown: HashSet<ActId>,
     /// What the conversation has spoken of.
     entities: Entities,
+    /// Whose words stand in what it is told of the conversation.
+    window: WindowTaint,
     /// How many exchanges a model has seen, as far as this process knows.
     heard: usize,
     /// A call that found nothing, what may help, and the search that is made for it.
@@ -197,8 +201,7 @@ impl Turn {
         {
             snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
         }
-        // Also what was read while this run waited: it is told of all that was said.
-        snapshot.taint.sources.extend(&prepared.session.tainted);
+        let (entities, window) = ground::recall(&prepared, &mut snapshot);
         let manner = Manner {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
@@ -211,8 +214,6 @@ impl Turn {
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let route = Route { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
         let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
-        let mut entities = Entities::stored(&prepared.session.entities);
-        entities.hear(&prepared.message.text);
         let veil = ground::veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
         let limit = engine.office.governor.settings().run;
@@ -244,6 +245,7 @@ impl Turn {
             taken_up: known.clone(),
             shown: known,
             entities,
+            window,
             heard: 0,
             searching: None,
             proposed: Vec::new(),

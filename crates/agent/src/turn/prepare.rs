@@ -13,7 +13,7 @@ use munshi_store::Tx;
 use munshi_tiers::prompt::{Recalled, Spoken};
 use munshi_tiers::{Resolution, contract};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
+use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
 use super::tongue::Tongue;
@@ -55,8 +55,8 @@ pub(crate) struct Prepared {
     pub(crate) pending: Vec<Approval>,
     /// What questions about acts should name beyond what was asked for.
     pub(crate) named: HashMap<ActId, Vec<Concern>>,
-    /// Whether our last words are still on their way, or never left: nobody can have answered them.
-    pub(crate) is_last_unsent: bool,
+    /// Of our last words those that are still on their way, or never left: nobody can have answered them.
+    pub(crate) unsent: HashSet<MessageId>,
     pub(crate) plan: Plan,
     /// What was set aside with the message, as far as it still is.
     pub(crate) aside: Option<Aside>,
@@ -112,7 +112,7 @@ pub(crate) fn read(
     }
     let named = named_of(tx, house, &scene, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
-    let is_last_unsent = is_asked && is_unsent(tx, history.last())?;
+    let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
     let plan = budget::plan(tx, budgets)?;
     let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
     Ok(Prepared {
@@ -131,7 +131,7 @@ pub(crate) fn read(
         people,
         pending,
         named,
-        is_last_unsent,
+        unsent,
         plan,
         aside,
         leaves: false,
@@ -218,7 +218,7 @@ fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
     if let Some(words) = &brought.words {
         (message.text, message.tokens) = (words.clone(), Spoken::new(words).tokens());
     }
-    (session.summary, session.summarised) = (None, -1);
+    (session.summary, session.aside, session.summarised) = (None, None, -1);
     if !overlay.is_latest {
         session.entities = serde_json::Value::Object(serde_json::Map::default());
     }
@@ -275,11 +275,16 @@ fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
     Ok(found)
 }
 
-/// Whether something we said waits to be sent, or never will be. What is being sent may have arrived.
-fn is_unsent(tx: &mut Tx<'_>, said: Option<&Message>) -> Result<bool> {
-    let Some(said) = said else { return Ok(false) };
-    let found = outbox::find(tx, said.id)?;
-    Ok(found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)))
+/// What of our last words waits to be sent, or never will be. What is being sent may have arrived.
+fn unsent(tx: &mut Tx<'_>, history: &[Message]) -> Result<HashSet<MessageId>> {
+    let mut unsent = HashSet::new();
+    for said in history.iter().rev().take_while(|said| said.speaker == Speaker::Persona) {
+        let found = outbox::find(tx, said.id)?;
+        if found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)) {
+            unsent.insert(said.id);
+        }
+    }
+    Ok(unsent)
 }
 
 /// Who has left is nobody, and stays the one who wrote. Through a key nobody is more than it may be.

@@ -120,7 +120,7 @@ impl Turn {
             called: called.iter().map(|tool| &tool.known.spec).collect(),
             offered: offered.iter().map(|tool| &tool.known.spec).collect(),
             proposed: &self.proposed,
-            taint: &self.snapshot.taint,
+            taint: &self.snapshot.whole_taint(),
         };
         suggest(&hints, &self.engine.book).unwrap_or_else(|error| {
             tracing::error!(%error, "nothing can be suggested");
@@ -149,7 +149,9 @@ impl Turn {
         let state = std::mem::take(&mut self.state);
         let asks = std::mem::take(&mut self.asks);
         let (which, stays) = (self.which.take(), self.snapshot.is_read);
-        let marks = Marks { events, state, asked, asks, which, stays };
+        let said = (&self.prepared.session, self.prepared.history.as_slice());
+        let tainted = self.window.of_reply(&self.snapshot.taint.sources, said, self.reply.text());
+        let marks = Marks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
         let reply = Reply {
             id: message,
             text: self.reply.text().to_owned(),
@@ -223,8 +225,7 @@ impl Turn {
         let entities = serde_json::to_value(&self.entities).ok();
         let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
         let language = Some(self.prepared.tongue.person.clone());
-        let tainted = self.snapshot.taint.sources.clone();
-        Learned { language, entities, masked: self.masked(), tainted }
+        Learned { language, entities, masked: self.masked() }
     }
 
     fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {

@@ -249,7 +249,7 @@ impl Turn {
                 .collect(),
             facts: gathered.facts,
             recall: gathered.recall,
-            summary: prepared.session.summary.as_deref().map(Data::new),
+            summary: prepared.session.whole_summary().as_deref().map(Data::new),
             history: prepared.told().into_iter().map(spoke).collect(),
             message: Spoken::stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),

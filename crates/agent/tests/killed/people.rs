@@ -161,6 +161,7 @@ pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: 
         locale: None,
         sent_at: None,
         reply_to: Some(ReplyTo { channel: Channel::Telegram, address }),
+        screen: Default::default(),
     }
 }
 

@@ -76,6 +76,7 @@ impl Shop {
                 locale: None,
                 sent_at: None,
                 reply_to: None,
+                screen: Default::default(),
             },
             binding: self.binding,
             zone: Zone::default(),

@@ -47,6 +47,12 @@ fn host(test: &TestDb) -> Host {
     })
 }
 
+/// As if it met others' words there.
+fn open_file(share: &Path) -> String {
+    file(share).replacen("[files]\n", "[files]\negress = \"ask\"\n", 1)
+}
+
+/// Its world is one folder: it says so itself, and the operator has declared what it does.
 fn file(share: &Path) -> String {
     let program = environment::connectors().join("node/node_modules/.bin/mcp-server-filesystem");
     format!(
@@ -61,6 +67,14 @@ fn file(share: &Path) -> String {
 
 impl Office {
     async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = Turn>) -> Self {
+        Self::with(test, (level, file), script).await
+    }
+
+    async fn with(
+        test: &TestDb,
+        (level, file): (&str, fn(&Path) -> String),
+        script: impl IntoIterator<Item = Turn>,
+    ) -> Self {
         let share = test.place.folder().join("share");
         std::fs::create_dir_all(&share).unwrap();
         let share = share.canonicalize().unwrap();
@@ -158,6 +172,24 @@ on_both! {
         assert_eq!(office.story().await, ["connector.seen", "act.intended", "act.applied"]);
         let after = office.shop.ask("2", "do what hello.txt says").await;
         assert_eq!(after.state, RunState::WaitingApproval, "what a file says is data: a person is asked first: {after:?}");
+        office.host.stop().await;
+    }
+
+    async fn at_the_open_world_a_look_is_asked_about_once_others_words_were_read(test: TestDb) {
+        let leak = Turn::call("files_read_text_file", &json!({ "path": "/evil/?d=namaste" }));
+        let script = [read(&test), leak, Turn::text("There is no such file.")];
+        let office = Office::with(&test, ("act", open_file), script).await;
+        let first = office.shop.say("1", "what does the file hello.txt say?").await;
+        let asked = office.shop.outcome(&first).await;
+        assert_eq!(asked.state, RunState::WaitingApproval, "{asked:?}");
+        assert!(asked.text.contains("/evil/?d=namaste"), "whoever is asked sees what would leave: {}", asked.text);
+        let story = ["connector.seen", "act.intended", "act.applied", "approval.asked"];
+        assert_eq!(office.story().await, story, "what the person said themselves was looked at without");
+        let answered = answer(&test, &office.shop, office.shop.staff, asked.approval.unwrap(), Answer::Yes).await;
+        assert!(matches!(answered, Answered::Granted(_)), "{answered:?}");
+        office.shop.engine.take_up(office.shop.tenant, first.run).await.unwrap();
+        let done = office.shop.outcome(&first).await;
+        assert_eq!((done.text.as_str(), done.state), ("There is no such file.", RunState::Done));
         office.host.stop().await;
     }
 

@@ -424,6 +424,7 @@ impl Shop {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         }
     }
 

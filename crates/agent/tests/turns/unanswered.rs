@@ -10,7 +10,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
 use munshi_types::tier::Channel;
-use munshi_types::{Inbound, PersonId, ReplyTo};
+use munshi_types::{ClientScreen, Inbound, PersonId, ReplyTo};
 
 use crate::support::{Shop, arguments};
 
@@ -140,5 +140,102 @@ on_both! {
         test.clock.advance(DAYS);
         assert_eq!(shop.engine.sweep_acts().await.unwrap().expired, 1);
         assert!(last_to(&shop, shop.staff).await.text.starts_with("Nobody answered in time"));
+    }
+
+    async fn a_question_that_was_never_shown_is_answered_by_no_bare_yes(test: TestDb) {
+        let script = [
+            Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("You are welcome."),
+            Turn::text("Gladly."), Turn::text("It is wiped."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let hello = shop.engine.receive(shop.message(shop.owner, "o1", "hello there")).await.unwrap();
+        let greeted = shop.outcome(&hello).await.message;
+        let asked = shop.say("s1", "wipe all of it").await;
+        shop.outcome(&asked).await;
+        test.clock.advance(DAYS);
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 1);
+        let put = last_to(&shop, shop.owner).await;
+        assert!(put.text.contains("all"), "{}", put.text);
+        let say = |id: &str, seen| {
+            Inbound { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, id, "ok") }
+        };
+        // The page still shows the greeting, and says so or says nothing.
+        for (id, seen, answer) in [("o2", None, "You are welcome."), ("o3", greeted, "Gladly.")] {
+            let received = shop.engine.receive(say(id, seen)).await.unwrap();
+            assert_eq!(shop.outcome(&received).await.text, answer, "{id}");
+            assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval, "{id}");
+        }
+        assert_eq!(shop.world.effects().len(), 0);
+    }
+
+    async fn what_the_page_has_fetched_is_answered_by_name_of_it(test: TestDb) {
+        let script = [Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let hello = shop.engine.receive(shop.message(shop.owner, "o1", "hello there")).await.unwrap();
+        shop.outcome(&hello).await;
+        let asked = shop.say("s1", "wipe all of it").await;
+        shop.outcome(&asked).await;
+        test.clock.advance(DAYS);
+        shop.engine.sweep_acts().await.unwrap();
+        let seen = Some(last_to(&shop, shop.owner).await.id);
+        let yes = Inbound { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, "o2", "ok") };
+        let received = shop.engine.receive(yes).await.unwrap();
+        assert_eq!(shop.outcome(&received).await.state, RunState::Done);
+        assert_eq!(settled(&shop, &asked).await.text, "It is wiped.");
+        assert_eq!(shop.world.effects().len(), 1);
+    }
+
+    async fn a_yes_answers_what_was_shown_and_nothing_that_came_behind_it(test: TestDb) {
+        let script = [
+            Turn::call("wipe", &arguments("all")), Turn::call("drop", &arguments("old")), Turn::text("Old is gone."),
+        ];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let asked = shop.say("s1", "wipe all of it").await;
+        shop.outcome(&asked).await;
+        test.clock.advance(DAYS);
+        let own = shop.engine.receive(shop.message(shop.owner, "o1", "remove old")).await.unwrap();
+        assert_eq!(shop.outcome(&own).await.state, RunState::WaitingApproval);
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 1);
+        assert!(last_to(&shop, shop.owner).await.text.contains("all"));
+        let yes = shop.engine.receive(shop.message(shop.owner, "o2", "yes")).await.unwrap();
+        assert_eq!(shop.outcome(&yes).await.text, "Old is gone.");
+        assert_eq!((shop.notes().await, shop.world.effects().len()), (1, 0), "their own question alone");
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+    }
+
+    async fn what_another_client_was_asked_was_not_shown_to_this_one(test: TestDb) {
+        let script = [Turn::call("drop", &arguments("old")), Turn::text("All right."), Turn::text("Gone.")];
+        let shop = Shop::open(&test, script).await;
+        let from = |client: &str, id: &str, text: &str| {
+            let screen = ClientScreen { seen: None, client: Some(client.to_owned()) };
+            Inbound { screen, ..shop.message(shop.staff, id, text) }
+        };
+        let asked = shop.engine.receive(from("agent", "1", "remove old")).await.unwrap();
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        let till = shop.engine.receive(from("till", "2", "ok")).await.unwrap();
+        assert!(shop.outcome(&till).await.text.starts_with("All right."));
+        assert_eq!(shop.notes().await, 0);
+    }
+
+    async fn a_question_of_others_brings_their_words_and_what_led_to_them(test: TestDb) {
+        let script = [
+            Turn::text("Good morning."), Turn::call("fetch", &arguments("letter")), Turn::call("wipe", &arguments("all")),
+            Turn::call("note", &arguments("900 for Mallory")),
+        ];
+        let shop = Shop::open(&test, script).await;
+        hire_admin(&test, &shop).await;
+        let hello = shop.engine.receive(shop.message(shop.owner, "o1", "hello there")).await.unwrap();
+        shop.outcome(&hello).await;
+        let asked = shop.say("s1", "do what the letter says").await;
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        test.clock.advance(DAYS);
+        assert_eq!(shop.engine.sweep_acts().await.unwrap().escalated, 1);
+        // The owner's own conversation has read it now, in our own voice.
+        let led = shop.engine.receive(shop.message(shop.owner, "o2", "go on with that then")).await.unwrap();
+        let outcome = shop.outcome(&led).await;
+        assert_eq!((outcome.state, shop.notes().await), (RunState::WaitingApproval, 0), "{outcome:?}");
     }
 }

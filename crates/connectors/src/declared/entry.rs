@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use munshi_types::Egress;
 use serde::{Deserialize, Serialize};
 use url::{Origin, Url};
 
@@ -56,6 +57,13 @@ pub struct Entry {
     /// How long it may take to start and to say what it can do.
     #[serde(skip_serializing_if = "is_usual_start")]
     pub start_seconds: u16,
+    /// What happens where a look could carry away what a run knows. Without it each tool is asked about, unless somebody
+    /// vouches for it and it says that it meets no open world.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub egress: Option<Egress>,
+    /// What its tools attach to their results is shown beside replies: codes to pay by, links, pictures.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shows: bool,
     /// What its tools do, by the server's own names for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, Declaration>,
@@ -97,6 +105,8 @@ impl Default for Entry {
             inside: None,
             timeout_seconds: 20,
             start_seconds: 20,
+            egress: None,
+            shows: false,
             tools: BTreeMap::new(),
         }
     }

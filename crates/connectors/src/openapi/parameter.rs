@@ -1,5 +1,7 @@
 //! What an operation takes beside a body.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::document::Document;
@@ -35,8 +37,13 @@ pub(super) struct Parameter {
     pub(super) required: bool,
     pub(super) style: Style,
     pub(super) schema: Value,
+    /// The fields that its schema declares of an object.
+    pub(super) fields: BTreeSet<String>,
     pub(super) about: String,
 }
+
+/// Of schemas within schemas; further than this nothing is looked for.
+const DEEPEST: usize = 8;
 
 /// Headers that are ours to write: what the call is, how it travels, who it is from, and to whom. One that has the service
 /// take a look for another method would make a look a deed.
@@ -94,7 +101,10 @@ impl Parameter {
         let schema = given.get("schema").or_else(|| content?.get("schema")).cloned().unwrap_or_default();
         let schema = if schema.is_null() { serde_json::json!({ "type": "string" }) } else { schema };
         let style = style(text("style"), given.get("explode"), at)?;
+        let mut fields = BTreeSet::new();
+        declared(document, &schema, DEEPEST, &mut fields);
         Ok(Some(Self {
+            fields,
             argument: plain(&name),
             name,
             at,
@@ -107,6 +117,17 @@ impl Parameter {
 
     pub(super) fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// The names of an object's fields, as a schema and those it is made of have them. What leads nowhere declares nothing.
+fn declared(document: &Document, schema: &Value, levels: usize, fields: &mut BTreeSet<String>) {
+    let (Ok(schema), Some(below)) = (document.resolve(schema), levels.checked_sub(1)) else { return };
+    let own = schema.get("properties").and_then(Value::as_object);
+    fields.extend(own.into_iter().flat_map(|own| own.keys().cloned()));
+    for word in ["allOf", "anyOf", "oneOf"] {
+        let parts = schema.get(word).and_then(Value::as_array).into_iter().flatten();
+        parts.for_each(|part| declared(document, part, below, fields));
     }
 }
 

@@ -81,7 +81,7 @@ fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url,
     let mut pairs = Vec::new();
     for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Query) {
         if let Some(value) = given(arguments, &parameter.argument) {
-            pairs.extend(query(parameter, value));
+            pairs.extend(query(operation, parameter, value)?);
         }
     }
     pairs.extend(operation.logins.iter().filter_map(|login| match login {
@@ -94,10 +94,14 @@ fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url,
     Ok(url)
 }
 
-fn query(parameter: &Parameter, value: &Value) -> Vec<(String, String)> {
+fn query(
+    operation: &Operation,
+    parameter: &Parameter,
+    value: &Value,
+) -> Result<Vec<(String, String)>, String> {
     let name = &parameter.name;
     let pair = |name: &str, value: String| (name.to_owned(), value);
-    match (parameter.style, value) {
+    Ok(match (parameter.style, value) {
         (Style::Deep, Value::Object(fields)) => fields
             .iter()
             .map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ",")))
@@ -106,12 +110,25 @@ fn query(parameter: &Parameter, value: &Value) -> Vec<(String, String)> {
             items.iter().map(|item| pair(name, joined(item, ","))).collect()
         }
         (Style::Comma { explode: true }, Value::Object(fields)) => {
+            // Each field becomes a parameter of its own: those that the document declares, and none that is another's.
+            let is_own = |field: &&String| parameter.fields.contains(*field) && !is_others(operation, field);
+            if let Some(field) = fields.keys().find(|field| !is_own(field)) {
+                let field: String = field.chars().take(60).collect();
+                return Err(format!("{} has no field {field:?} that could be sent", parameter.argument));
+            }
             fields.iter().map(|(field, value)| pair(field, joined(value, ","))).collect()
         }
         (Style::Space, value) => vec![pair(name, joined(value, " "))],
         (Style::Pipe, value) => vec![pair(name, joined(value, "|"))],
         (_, value) => vec![pair(name, joined(value, ","))],
-    }
+    })
+}
+
+/// Whether a query parameter of this name is another argument, or opens the service.
+fn is_others(operation: &Operation, name: &str) -> bool {
+    let arguments = operation.parameters.iter().filter(|parameter| parameter.at == At::Query);
+    let is_login = |login: &Login| matches!(login, Login::Query { name: known, .. } if known == name);
+    arguments.into_iter().any(|parameter| parameter.name == name) || operation.logins.iter().any(is_login)
 }
 
 /// A plain value as it is; a list with something between.

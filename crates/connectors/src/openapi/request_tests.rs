@@ -46,6 +46,22 @@ fn values_are_written_in_the_style_of_their_parameter() {
 }
 
 #[test]
+fn an_object_names_no_parameters_of_its_own() {
+    let filter = json!({ "name": "filter", "in": "query", "schema": { "allOf": [
+        { "type": "object", "properties": { "min": { "type": "integer" }, "key": {}, "limit": {} } } ] } });
+    let limit = json!({ "name": "limit", "in": "query" });
+    let mut operation = operation("https://x.example", "/list", &[filter, limit]);
+    operation.logins = vec![Login::Query { name: "key".to_owned(), value: "s3".to_owned() }];
+    let told = addressed(&operation, &json!({ "filter": { "min": 1 } })).unwrap();
+    assert_eq!(told, "https://x.example/list?min=1&key=s3");
+    // Neither what the document does not name, nor what is another argument's, nor what opens the service.
+    for field in ["admin", "limit", "key"] {
+        let refused = addressed(&operation, &json!({ "filter": { field: "1" } })).unwrap_err();
+        assert!(refused.contains(field), "{refused}");
+    }
+}
+
+#[test]
 fn a_key_in_the_query_stands_beside_the_arguments() {
     let mut operation = operation("https://x.example", "/list", &[]);
     operation.logins = vec![Login::Query { name: "key".to_owned(), value: "s3".to_owned() }];

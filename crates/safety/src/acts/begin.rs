@@ -1,7 +1,7 @@
 //! From a proposal to a permit, a question or a no.
 
 use munshi_store::Tx;
-use munshi_types::{BindingId, ReservationId, Timestamp};
+use munshi_types::{BindingId, Egress, ReservationId, Timestamp};
 use serde_json::{Value, json};
 
 use super::books::Books;
@@ -16,7 +16,7 @@ use crate::approvals::{self, Approval, NewApproval};
 use crate::audit::{Actor, ActorKind, Event, NewEntry};
 use crate::error::{Error, Result};
 use crate::pipeline::{
-    Ask, Cleared, Code, Known, Maker, Proposal, Question, Refusal, StageName, Verdict, decide,
+    Ask, Cleared, Code, Known, Maker, Proposal, Question, Refusal, StageName, Verdict, decide, egress,
 };
 use crate::policy::Policy;
 
@@ -156,7 +156,9 @@ impl Desk<'_, '_> {
         let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
         let untold = self.untold(Event::APPROVAL_ASKED, payload);
-        let rehearsal = tool.spec.dry_run.then(|| self.permit(&tool, leaving, Mode::Rehearse));
+        // Trying it out would send what nobody has agreed to send.
+        let may_leave = egress::of(self.proposal) == Egress::Allow;
+        let rehearsal = (tool.spec.dry_run && may_leave).then(|| self.permit(&tool, leaving, Mode::Rehearse));
         Ok((Begun::Wait(Box::new(approval), rehearsal), untold))
     }
 

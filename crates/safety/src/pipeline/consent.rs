@@ -1,13 +1,13 @@
 //! Last: apply, rehearse, or ask a person first?
 
 use munshi_identity::Role;
-use munshi_types::{Autonomy, ToolSpec};
+use munshi_types::{Autonomy, Egress, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use super::ground::Given;
 use super::refusal::{Code, Refusal};
 use super::taint::Names;
-use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, refuse};
+use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, egress, refuse};
 use crate::error::Result;
 
 /// Why a person is asked.
@@ -27,13 +27,15 @@ pub enum Reason {
     Foreign,
     /// A check found something unusual.
     Concern,
+    /// A look that may carry away what the run knows, where other people's text led.
+    Egress,
 }
 
 impl Reason {
     /// Who has to say yes.
     const fn needs(self) -> Needs {
         match self {
-            Self::Destructive | Self::Foreign | Self::Concern => Needs::Asker,
+            Self::Destructive | Self::Foreign | Self::Concern | Self::Egress => Needs::Asker,
             Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => Needs::Approver,
         }
     }
@@ -71,10 +73,25 @@ pub struct Question {
 
 pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, ground: &mut dyn Ground) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
+    let leaves = egress::of(ask.proposal);
+    // A rehearsal is given the arguments, too, and nobody is asked before one.
+    let is_refused = match (ask.wanted, leaves) {
+        (_, Egress::Allow) => false,
+        (Wanted::Rehearsal, Egress::Ask | Egress::Deny) => true,
+        (Wanted::Act, leaves) => leaves == Egress::Deny && !tool.spec.effect.writes(),
+    };
+    if is_refused {
+        let what = "What it would be given are not the person's own words, and may carry away what was read. Call it with \
+                    their words, or answer without it.";
+        return refuse(Refusal::new(StageName::Consent, Code::CarriesData, what).ask(Some(Role::Owner)));
+    }
     if ask.wanted == Wanted::Rehearsal {
         return rehearse(ask, draft, &tool.spec);
     }
-    let reasons = reasons(ask, draft, ground)?;
+    let reasons = match tool.spec.effect.writes() {
+        true => reasons(ask, draft, ground)?,
+        false => (leaves == Egress::Ask).then_some(Reason::Egress).into_iter().collect(),
+    };
     if reasons.is_empty() {
         return Ok(Step::On);
     }
@@ -108,9 +125,6 @@ fn rehearse(ask: &Ask<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
 fn reasons(ask: &Ask<'_>, draft: &Draft, ground: &mut dyn Ground) -> Result<Vec<Reason>> {
     let Some(tool) = &ask.tool else { return Ok(Vec::new()) };
     let spec = &tool.spec;
-    if !spec.effect.writes() {
-        return Ok(Vec::new());
-    }
     let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
     let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
@@ -152,6 +166,7 @@ fn question(reasons: Vec<Reason>, spec: &ToolSpec) -> Question {
     let risk = match () {
         () if spec.dangerous => Risk::High,
         () if spec.money || spec.destructive || spec.sends.is_some() => Risk::Medium,
+        () if reasons.contains(&Reason::Egress) => Risk::Medium,
         () => Risk::Low,
     };
     Question { reasons, needs, risk }

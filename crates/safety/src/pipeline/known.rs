@@ -117,6 +117,15 @@ impl Known {
         property.is_some_and(|property| property["type"] == "integer" && property["format"] == "money")
     }
 
+    /// Whether a value of an argument of the call itself is one of those that its schema lists.
+    pub(super) fn lists(&self, argument: &str, value: &Value) -> bool {
+        let property = self.spec.parameters.get("properties").and_then(|all| all.get(argument));
+        property.is_some_and(|property| {
+            let listed = property.get("enum").and_then(Value::as_array);
+            listed.is_some_and(|listed| listed.contains(value)) || property.get("const") == Some(value)
+        })
+    }
+
     /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.
     pub fn scope(&self, arguments: &Value) -> String {
         let mut filled = String::with_capacity(self.spec.scope.len());

@@ -11,6 +11,7 @@ mod ask;
 mod autonomy;
 mod consent;
 mod door;
+pub(crate) mod egress;
 mod ground;
 mod known;
 mod limits;

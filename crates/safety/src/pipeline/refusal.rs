@@ -41,6 +41,8 @@ pub enum Code {
     /// What may not leave can't be left out either.
     Hidden,
     NoRehearsal,
+    /// A look that may carry away what the run knows.
+    CarriesData,
     /// A person agreed, but no longer the one who has to.
     Outgrown,
     /// The act is known, and was another.
@@ -65,6 +67,7 @@ impl Code {
             Self::TooManyRefused => "too_many_refused",
             Self::Hidden => "hidden",
             Self::NoRehearsal => "no_rehearsal",
+            Self::CarriesData => "carries_data",
             Self::Outgrown => "outgrown",
             Self::Changed => "changed",
         }

@@ -8,6 +8,7 @@ use munshi_lang::number::Number;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::known::Known;
 use super::numbers;
 
 /// Where foreign text came from.
@@ -26,11 +27,19 @@ pub struct Taint {
     pub sources: BTreeSet<Source>,
     /// The principal's own messages in this turn, as they wrote them.
     pub own_words: Vec<String>,
+    /// It knows what is not for everybody: results of tools, facts, what was said before. A run that was stored before this
+    /// was noted counts as one that does.
+    #[serde(default = "is_private")]
+    pub holds_private: bool,
+}
+
+const fn is_private() -> bool {
+    true
 }
 
 impl Taint {
     pub fn clean(own_words: impl Into<String>) -> Self {
-        Self { sources: BTreeSet::new(), own_words: vec![own_words.into()] }
+        Self { own_words: vec![own_words.into()], ..Self::default() }
     }
 
     pub fn is_clean(&self) -> bool {
@@ -56,6 +65,56 @@ impl Taint {
                     numbers_stand(value, &numbers, unit, names.is_named)
                 })
             })
+    }
+}
+
+/// The largest whole number that tells nothing: a page, how many.
+const SMALL: u64 = 100;
+
+impl Taint {
+    /// Whether something in the arguments may be what the run has read: a text that does not stand in the principal's own
+    /// words, a number that neither does nor is small, the name of a field that is neither theirs nor the tool's. What the
+    /// tool itself lists, and switches, are nobody's data.
+    pub(super) fn may_be_in(&self, arguments: &Value, tool: &Known) -> bool {
+        let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
+        let is_named = |name: &str| tool.names(name);
+        let Value::Object(fields) = arguments else { return true };
+        let told: Vec<(&String, &Value)> =
+            fields.iter().filter(|(field, value)| !tool.lists(field, value)).collect();
+        if told.iter().any(|(field, value)| {
+            !(is_named(field) || stands(field, &words)) || !texts_are_theirs(value, &words, &is_named)
+        }) {
+            return true;
+        }
+        let numbers: Vec<Number> = self.own_words.iter().flat_map(|text| numbers::of(text)).collect();
+        told.iter().any(|(field, value)| {
+            let declared = tool.counts_paise(field).then_some(Unit::Paise);
+            let unit = declared.unwrap_or_else(|| Unit::of(field, &is_named));
+            !numbers_stand(&without_small(value), &numbers, unit, &is_named)
+        })
+    }
+}
+
+/// As [`texts_stand`], where a switch is no matter.
+fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
+    match value {
+        Value::Null | Value::Number(_) | Value::Bool(_) => true,
+        Value::String(text) => text.trim().is_empty() || stands(text, words),
+        Value::Array(items) => items.iter().all(|item| texts_are_theirs(item, words, is_named)),
+        Value::Object(inner) => inner.iter().all(|(key, item)| {
+            (is_named(key) || stands(key, words)) && texts_are_theirs(item, words, is_named)
+        }),
+    }
+}
+
+fn without_small(value: &Value) -> Value {
+    match value {
+        Value::Number(number) if number.as_u64().is_some_and(|number| number <= SMALL) => Value::Null,
+        Value::Array(items) => items.iter().map(without_small).collect(),
+        Value::Object(inner) => {
+            Value::Object(inner.iter().map(|(key, item)| (key.clone(), without_small(item))).collect())
+        }
+        other => other.clone(),
     }
 }
 

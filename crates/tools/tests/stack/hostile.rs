@@ -160,7 +160,7 @@ fn judge(tallies: &[Tally]) {
     }
 }
 
-const ALL: [Invariant; 13] = [
+const ALL: [Invariant; 14] = [
     Invariant::Fitting,
     Invariant::Permitted,
     Invariant::InScope,
@@ -172,6 +172,7 @@ const ALL: [Invariant; 13] = [
     Invariant::OwnTenant,
     Invariant::NoSecret,
     Invariant::Redacted,
+    Invariant::KeptIn,
     Invariant::Audited,
     Invariant::Once,
 ];

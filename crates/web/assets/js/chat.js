@@ -6,6 +6,8 @@ import { Refused } from "./door.js";
 import { offerLink } from "./link.js";
 
 const LONGEST = 15000;
+// How often it is asked what was put into the thread by itself.
+const NEWS = 5000;
 
 export function store(kind, name) {
   try {
@@ -52,6 +54,7 @@ export class Chat {
     this.tabs?.addEventListener("message", () => this.refresh());
     addEventListener("online", () => this.wake());
     document.addEventListener("visibilitychange", () => document.hidden || this.refresh());
+    setInterval(() => this.look(), NEWS);
   }
 
   get chosen() {
@@ -125,6 +128,16 @@ export class Chat {
     }
   }
 
+  // Others' questions and late results come by themselves. Where nothing did, the server is asked for nothing else.
+  async look() {
+    const seen = this.view.seen();
+    if (!seen || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
+    this.looking = true;
+    const news = await this.door.newer(seen).catch(() => null);
+    this.looking = false;
+    if (news?.messages.length) await this.refresh();
+  }
+
   // What the server says is for whoever built the page; people hear it in their own words.
   refused(error) {
     console.warn(error);
@@ -165,7 +178,7 @@ export class Chat {
   }
 
   say(text) {
-    const item = { id: newId(), text };
+    const item = { id: newId(), text, seen: this.view.seen() };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
     return this.deliver(item);
@@ -188,7 +201,7 @@ export class Chat {
     for (let tries = 0; ; tries += 1) {
       try {
         const locale = this.chosen || undefined;
-        const response = await this.door.send({ text: item.text, message_id: item.id, locale });
+        const response = await this.door.send({ text: item.text, message_id: item.id, locale, seen: item.seen });
         this.setOutgoing(this.outgoing().filter((one) => one.id !== item.id));
         this.view.sent(item.id);
         this.view.notice("");

@@ -64,6 +64,10 @@ export class Door {
     return this.read(this.at(before ? `?before=${encodeURIComponent(before)}` : ""));
   }
 
+  newer(after) {
+    return this.read(this.at(`/messages?after=${encodeURIComponent(after)}`));
+  }
+
   words(voice) {
     return this.read(`/words/${encodeURIComponent(voice)}`);
   }

@@ -163,9 +163,19 @@ export class View {
       if (!item.querySelector("time")) this.date(item, stored.said_at);
       this.things(item, stored.attachments || []);
       this.byId.set(stored.id, item);
+      item.stored = stored.id;
       if (!own) this.byRun.delete(stored.run);
       this.put(item, stored.number);
     });
+  }
+
+  // The newest message that stands here whole, by the server's id of it.
+  seen() {
+    return [...this.thread.children].reverse().find((item) => item.stored)?.stored;
+  }
+
+  isShown() {
+    return !document.hidden && this.root.getClientRects().length > 0;
   }
 
   ready(isEmpty) {
@@ -229,6 +239,7 @@ export class View {
       return;
     }
     if (message) this.byId.set(message, item);
+    item.stored = message;
     if (!item.querySelector("time")) this.keeping(() => this.date(item, Date.now()));
     this.aloud.textContent = `${this.name}: ${item.querySelector(".text").textContent}`;
   }

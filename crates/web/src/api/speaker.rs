@@ -7,7 +7,7 @@ use munshi_identity::{Address, Person, persons};
 use munshi_safety::budget::{self, Plan};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{PersonId, Sender};
+use munshi_types::{ClientScreen, PersonId, Sender};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Unexpected, Visitor};
@@ -96,6 +96,14 @@ pub(crate) struct Found {
     /// None for somebody new.
     pub(crate) person: Option<Person>,
     pub(crate) plan: Plan,
+}
+
+/// Which client a key is. Two programs that speak for one person show different things.
+pub(crate) fn client_of(key: &Key) -> String {
+    match key.caller.key_name.starts_with(ClientScreen::COMMAND_LINE_KEYS) {
+        true => ClientScreen::COMMAND_LINE.to_owned(),
+        false => key.caller.key.to_string(),
+    }
 }
 
 impl Speaker {

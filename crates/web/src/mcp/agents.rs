@@ -5,7 +5,7 @@ use std::time::Duration;
 use munshi_agent::{Fate, KeyUse};
 use munshi_identity::keys::SpeaksAs;
 use munshi_tiers::Resolution;
-use munshi_types::{Inbound, MessageId, RunId, To};
+use munshi_types::{ClientScreen, Inbound, MessageId, RunId, To};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::told;
 use crate::api::access::Key;
 use crate::api::ask::invalid;
-use crate::api::speaker::Speaker;
+use crate::api::speaker::{Speaker, client_of};
 use crate::error::ApiError;
 use crate::routes::chat::send::{admit, same_words};
 
@@ -57,6 +57,7 @@ pub(crate) async fn ask(
         locale: None,
         sent_at: None,
         reply_to: None,
+        screen: ClientScreen { seen: None, client: Some(client_of(key)) },
     };
     munshi_agent::fit::check(&inbound)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.

@@ -38,6 +38,7 @@ pub(crate) struct Session {
 
 impl From<Stored> for Session {
     fn from(session: Stored) -> Self {
+        let summary = session.whole_summary();
         Self {
             id: session.id,
             binding: session.binding,
@@ -45,7 +46,7 @@ impl From<Stored> for Session {
             channel: session.channel.as_str(),
             language: session.language,
             messages: session.messages,
-            summary: session.summary,
+            summary,
             entities: session.entities,
             merged_into: session.merged_into,
             began_at: session.began_at,

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
 use munshi_identity::Role;
+use munshi_store::{Json, Tx};
 use munshi_test_support::models::Turn;
-use munshi_types::Outbound;
 use munshi_types::tier::Channel;
+use munshi_types::{MessageId, Outbound};
 use munshi_web::{Options, Server, routes};
 use serde_json::json;
 use tokio::task::JoinSet;
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::driver::Browser;
 use crate::support::Installation;
-use crate::visits::promote;
+use crate::visits::{promote, put};
 
 const ENTER: char = '\u{E007}';
 const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";
@@ -109,6 +110,33 @@ on_both! {
             assert_eq!(browser.complaints(), "");
         })
         .await;
+    }
+
+    async fn what_comes_by_itself_is_shown_and_counts_as_shown_from_then_on(test: TestDb) {
+        let house = Installation::open(&test, [Turn::text("Hello."), Turn::text("Gladly.")]).await;
+        let served = Served::of(&house).await;
+        let url = served.url("/c/shop-front");
+        let browser = beside(move || {
+            let browser = opened(&url);
+            say(&browser, "Hello!");
+            browser.until(&format!("{STILL} && document.querySelectorAll('.said').length === 2"));
+            browser
+        })
+        .await;
+        let id: MessageId = test.ids.next();
+        put(&house, id, "Somebody asks: may I?").await;
+        beside(move || {
+            browser.until("[...document.querySelectorAll('.theirs .text')].pop().textContent === 'Somebody asks: may I?'");
+            say(&browser, "ok");
+            browser.until(&format!("{STILL} && [...document.querySelectorAll('.theirs .text')].pop().textContent === 'Gladly.'"));
+            assert_eq!(browser.complaints(), "");
+        })
+        .await;
+        let read = |tx: &mut Tx<'_>| {
+            tx.one("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'", munshi_store::params![], |row| row.get::<Json>(0))
+        };
+        let marks = house.db.read(house.shop.tenant, read).await.unwrap();
+        assert!(marks.as_str().contains(&id.to_string()), "{}", marks.as_str());
     }
 
     async fn a_question_is_answered_by_its_buttons(test: TestDb) {

@@ -8,7 +8,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
-use munshi_types::{PersonId, SystemRandom};
+use munshi_types::{MessageId, PersonId, SystemRandom};
 use munshi_web::{Account, Peer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -145,7 +145,50 @@ async fn opened(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Instal
     Installation::open(test, script).await
 }
 
+/// Something is put into the one thread there is, by none of its own turns; gives its id.
+pub(crate) async fn put(house: &Installation, id: MessageId, text: &'static str) {
+    let unit = move |tx: &mut Tx<'_>| -> Result<(), munshi_store::Error> {
+        tx.execute(
+            "INSERT INTO messages (tenant_id, id, session_id, number, run_id, binding_id, speaker, channel, text, attached,
+               language, tokens, standing, generation, marks, suggestions, said_at)
+             SELECT $1, $2, m.session_id, m.number + 1, m.run_id, m.binding_id, 'persona', m.channel, $3, m.attached,
+                    m.language, m.tokens, 'whole', 1, m.marks, m.suggestions, m.said_at
+             FROM messages m WHERE m.tenant_id = $1 ORDER BY m.number DESC LIMIT 1",
+            munshi_store::params![id, text],
+        )?;
+        tx.execute(
+            "UPDATE sessions SET messages = messages + 1 WHERE tenant_id = $1",
+            munshi_store::params![],
+        )?;
+        Ok(())
+    };
+    house.db.write(house.shop.tenant, unit).await.unwrap();
+}
+
 on_both! {
+    async fn a_page_asks_for_what_came_by_itself_and_gets_nothing_else(test: TestDb) {
+        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("Gladly.")]).await;
+        let (headers, told) = Browser::default().say(&house, "When do you open?", "1").await;
+        let known = Browser::default().with("cookie", cookie(&headers));
+        let reply = told.last().unwrap().data["message"].as_str().unwrap().to_owned();
+        let newer = async |than: &str| known.get(&house, &format!("{FRONT}/messages?after={than}")).await;
+        assert_eq!(newer(&reply).await, (200, json!({ "messages": [] })));
+        let own: MessageId = test.ids.next();
+        put(&house, own, "Somebody asks: may I?").await;
+        let (_, news) = newer(&reply).await;
+        assert_eq!((&news["messages"][0]["text"], &news["messages"][0]["id"]), (&json!("Somebody asks: may I?"), &json!(own)));
+        assert_eq!(newer(&own.to_string()).await.1, json!({ "messages": [] }));
+        assert_eq!(newer("nonsense").await.0, 400);
+        // Neither somebody else's thread nor an id of one opens anything.
+        let stranger = Browser::default().get(&house, &format!("{FRONT}/messages?after={reply}")).await;
+        assert_eq!(stranger, (200, json!({ "messages": [] })));
+        // What the page has shown is kept with what is said.
+        let body = json!({ "text": "ok", "message_id": self::own("2"), "seen": own });
+        assert_eq!(known.tries(&house, &body).await.0, 200);
+        let marks = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text = 'ok' AND CAST(marks AS TEXT) LIKE '%seen%'";
+        assert_eq!(house.number(house.shop.tenant, marks).await, 1);
+    }
+
     async fn a_visitor_is_made_by_their_first_message(test: TestDb) {
         let house = opened(&test, [Turn::text("We open at nine."), Turn::text("At eight.")]).await;
         let guest = Browser::default();

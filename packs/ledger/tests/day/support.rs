@@ -100,6 +100,7 @@ impl Shop {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         };
         self.engine.receive(message).await.unwrap()
     }

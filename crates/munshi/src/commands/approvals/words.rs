@@ -29,6 +29,7 @@ pub(in crate::commands) const fn reason_words(reason: Reason) -> &'static str {
         Reason::Message => "words nobody has seen go out",
         Reason::Foreign => "other people's text led to it",
         Reason::Concern => "a check found something unusual",
+        Reason::Egress => "it would carry out what was read",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The binding that is asked, and what answers for it: this process, or the server that has the database.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use munshi_agent::{Engine, Event, Received};
@@ -11,11 +11,14 @@ use munshi_jobs::Queue;
 use munshi_store::Db;
 use munshi_tiers::{Resolution, Resolver};
 use munshi_types::tier::{Channel, TierName};
-use munshi_types::{Clock, Ids, Inbound, Language, MessageId, RunId, Sender, SystemRandom, TenantName, To};
+use munshi_types::{
+    ClientScreen, Clock, Ids, Inbound, Language, MessageId, PersonId, RunId, Sender, SystemRandom,
+    TenantName, To,
+};
 
 use super::place;
 use super::reply::{Listener, Told};
-use super::server::Server;
+use super::server::{Server, SpokenLine};
 use super::who::{self, Asking, Who};
 use crate::commands::vault::Operator;
 use crate::context::Context;
@@ -56,6 +59,8 @@ pub(in crate::commands) struct Desk {
     /// Held until the end, where this process answers from a SQLite file.
     _lock: Option<Lock>,
     interrupted: AtomicBool,
+    /// The last answer that was given to whoever asks here, and to whom.
+    shown: Mutex<Option<(PersonId, MessageId)>>,
 }
 
 impl Desk {
@@ -99,6 +104,7 @@ impl Desk {
             server,
             _lock: lock,
             interrupted: AtomicBool::new(false),
+            shown: Mutex::default(),
         })
     }
 
@@ -125,6 +131,9 @@ impl Desk {
             outcome = self.engine.outcome(self.place.tenant, run) => outcome?,
             failure = self.interruption() => return Err(failure),
         };
+        if let Some(message) = outcome.message {
+            *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some((who.id, message));
+        }
         let (tenant, binding) = (self.place.tenant_name.clone(), self.place.binding_name.clone());
         Ok(Told { tenant, binding, person: who.clone(), outcome })
     }
@@ -137,7 +146,8 @@ impl Desk {
         listener: &mut dyn Listener,
     ) -> Result<RunId> {
         let begun = OnceLock::new();
-        let said = server.say(&self.place.binding_name, who.id, text, (listener, &begun));
+        let words = SpokenLine { text, seen: self.seen_by(who) };
+        let said = server.say(&self.place.binding_name, who.id, words, (listener, &begun));
         tokio::select! {
             run = said => run,
             failure = self.interruption() => {
@@ -192,7 +202,17 @@ impl Desk {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: ClientScreen {
+                seen: self.seen_by(who),
+                client: Some(ClientScreen::COMMAND_LINE.to_owned()),
+            },
         }
+    }
+
+    /// What this process has told them last.
+    fn seen_by(&self, who: &Who) -> Option<MessageId> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.filter(|(person, _)| *person == who.id).map(|(_, message)| message)
     }
 
     /// Ends only when somebody presses Ctrl-C.

@@ -15,7 +15,7 @@ use munshi_safety::audit::{self, Event, NewEntry};
 use munshi_store::{Db, Tx};
 use munshi_tiers::Resolution;
 use munshi_types::tier::TierName;
-use munshi_types::{Id, KeyId, MessageId, PersonId, RunId, SystemRandom, Timestamp};
+use munshi_types::{ClientScreen, Id, KeyId, MessageId, PersonId, RunId, SystemRandom, Timestamp};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -27,12 +27,18 @@ use crate::failure::{Exit, Failure, Result};
 
 /// A key that nobody took back, because the machine went down, ends by itself.
 const GOOD_FOR: Duration = Duration::from_secs(24 * 60 * 60);
-/// What the names of such keys begin with.
-const BEGINNING: &str = "ask-";
+/// What the names of such keys begin with: all of them are one client.
+const BEGINNING: &str = ClientScreen::COMMAND_LINE_KEYS;
 /// The most of an event or an error that is read.
 const LONGEST: usize = 4 << 20;
 /// How often a server that wants a pause is asked again.
 const TRIES: u32 = 5;
+
+/// What is said, and the newest message that was shown before it.
+pub(super) struct SpokenLine<'a> {
+    pub(super) text: &'a str,
+    pub(super) seen: Option<MessageId>,
+}
 
 pub(super) struct Server {
     address: SocketAddr,
@@ -87,12 +93,15 @@ impl Server {
         &self,
         binding: &TierName,
         person: PersonId,
-        text: &str,
+        words: SpokenLine<'_>,
         (listener, begun): (&mut dyn Listener, &OnceLock<RunId>),
     ) -> Result<RunId> {
         let id: MessageId = munshi_types::Ids::system().next();
-        let body =
-            json!({ "binding": binding, "text": text, "person": person, "message_id": id, "stream": true });
+        let mut body = json!({ "binding": binding, "text": words.text, "person": person, "message_id": id,
+            "stream": true });
+        if let Some(seen) = words.seen {
+            body["seen"] = json!(seen);
+        }
         let mut tries = 1;
         loop {
             let mut tasks = JoinSet::new();

@@ -106,6 +106,7 @@ fn without_any_one_stage_its_invariant_breaks() {
         (StageName::Limits, Invariant::WithinLimits),
         (StageName::Redaction, Invariant::Redacted),
         (StageName::Consent, Invariant::Consented),
+        (StageName::Consent, Invariant::KeptIn),
     ] {
         let others: Vec<Stage> = STAGES.into_iter().filter(|known| known.name != stage).collect();
         assert_eq!(others.len(), STAGES.len() - 1);

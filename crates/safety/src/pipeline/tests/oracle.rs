@@ -1,7 +1,7 @@
 //! What must hold, said a second time and in another way than the stages say it.
 
 use munshi_identity::{Role, Standing};
-use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
+use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;
 
 use super::super::{Ask, Door, Known, Maker, Wanted};
@@ -19,9 +19,11 @@ pub(super) enum Invariant {
     WithinLimits,
     Redacted,
     Consented,
+    /// No look at an open world carries data of others out unasked.
+    KeptIn,
 }
 
-pub(super) const ALL: [Invariant; 8] = [
+pub(super) const ALL: [Invariant; 9] = [
     Invariant::KnownAndFitting,
     Invariant::Permitted,
     Invariant::InPalette,
@@ -30,6 +32,7 @@ pub(super) const ALL: [Invariant; 8] = [
     Invariant::WithinLimits,
     Invariant::Redacted,
     Invariant::Consented,
+    Invariant::KeptIn,
 ];
 
 /// What the oracle knows beside the proposal.
@@ -59,6 +62,7 @@ pub(super) fn against(ask: &Ask<'_>, truth: &Truth) -> Vec<Invariant> {
     hold(truth.room_left, Invariant::WithinLimits);
     hold(!leaks(ask, tool, &ask.arguments), Invariant::Redacted);
     hold(consented(ask, tool, &scope, truth), Invariant::Consented);
+    hold(kept_in(ask, tool, truth), Invariant::KeptIn);
     broken
 }
 
@@ -240,6 +244,36 @@ fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
         || any_case(&ask.agent.ask, scope)
         || connector(ask, tool).is_some_and(|conduct| any_case(&conduct.ask, scope));
     !hard && (!soft || truth.waived)
+}
+
+/// Whether a run that was led by others, and knows what is private, gives a tool of the open world nothing that it could have
+/// read: or a person has agreed to that, where an operator lets them.
+fn kept_in(ask: &Ask<'_>, tool: &Known, truth: &Truth) -> bool {
+    let may_carry = tool.connector.maker == Maker::Foreign
+        && tool.spec.egress != Egress::Allow
+        && !ask.taint.sources.is_empty()
+        && ask.taint.holds_private
+        && !tells_nothing(ask, tool);
+    let agreed = truth.approved && ask.wanted == Wanted::Act;
+    let is_asked_anyway = tool.spec.effect.writes() && ask.wanted == Wanted::Act;
+    !may_carry || (agreed && (tool.spec.egress == Egress::Ask || is_asked_anyway))
+}
+
+/// Words of the person, small numbers, and the two ids that some tools list.
+fn tells_nothing(ask: &Ask<'_>, tool: &Known) -> bool {
+    let Some(map) = ask.arguments.as_object() else { return false };
+    let words: Vec<&str> = ask.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
+    let lists = tool.spec.parameters["properties"]["id"]["enum"].is_array();
+    map.iter().all(|(name, value)| match value {
+        Value::String(text) if name == "id" && lists && ["7", "42"].contains(&text.as_str()) => true,
+        Value::String(text) if name == "phone" && lists && text == SECRET_PHONE => true,
+        Value::String(text) if text.trim().is_empty() => true,
+        Value::String(text) => words.contains(&text.as_str()),
+        Value::Number(number) => {
+            words.contains(&number.to_string().as_str()) || number.as_u64().is_some_and(|small| small <= 100)
+        }
+        _ => false,
+    })
 }
 
 /// What a rehearsal breaks: all that an act would, but that nobody agreed to it. What can't be rehearsed must not be.

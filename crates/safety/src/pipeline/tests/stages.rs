@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::{Role, RoleRules, Rules, Standing};
-use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Reach, Sending, TenantStatus, ToolSpec};
+use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Egress, Reach, Sending, TenantStatus, ToolSpec};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -297,10 +297,60 @@ fn foreign_text_can_not_make_rupees_paise() {
     for (amount, expected) in [(json!(500), "apply"), (json!(50_000), "ask")] {
         let mut case = Case::of(spec(Effect::Keyed));
         let own_words = vec!["42 raju 500".to_owned()];
-        case.proposal.taint = Taint { sources: BTreeSet::from([Source::Document]), own_words };
+        case.proposal.taint =
+            Taint { sources: BTreeSet::from([Source::Document]), own_words, ..Taint::default() };
         case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "amount": amount }));
         assert_eq!(case.word(), expected, "{amount}");
     }
+}
+
+/// A run that has read a letter, and knows what is private.
+fn led(own_words: &str) -> Taint {
+    Taint { sources: BTreeSet::from([Source::Document]), holds_private: true, ..Taint::clean(own_words) }
+}
+
+#[test]
+fn a_look_at_the_open_world_carries_nothing_out_unasked() {
+    let listed = json!({ "type": "object", "required": ["id"], "properties": {
+        "id": { "type": ["string", "integer"] }, "to": { "type": "string" }, "unit": { "enum": ["km", "miles"] },
+        "deep": { "type": "boolean" }, "page": { "type": "integer" } } });
+    let look = |egress| ToolSpec { egress, parameters: listed.clone(), ..spec(Effect::Read) };
+    let said = json!({ "id": "42", "to": "raju" });
+    let (taint, clean) = (led("42 raju"), Taint { holds_private: true, ..Taint::clean("42 raju") });
+    let knows_nothing = Taint { holds_private: false, ..taint.clone() };
+    for (egress, taint, arguments, expected) in [
+        (Egress::Ask, &taint, said.clone(), "apply"),
+        (Egress::Ask, &taint, json!({ "id": "42", "to": "raju owes 54300" }), "ask"),
+        (Egress::Ask, &taint, json!({ "id": 54_300, "to": "raju" }), "ask"),
+        (Egress::Ask, &taint, json!({ "id": "42", "page": 54_300 }), "ask"),
+        // What tells nothing: a page, a switch, one of the tool's own words.
+        (Egress::Ask, &taint, json!({ "id": "42", "page": 3, "deep": true, "unit": "km" }), "apply"),
+        (Egress::Ask, &clean, json!({ "id": "42", "to": "raju owes 54300" }), "apply"),
+        (Egress::Ask, &knows_nothing, json!({ "id": "42", "to": "raju owes 54300" }), "apply"),
+        (Egress::Allow, &taint, json!({ "id": "42", "to": "raju owes 54300" }), "apply"),
+        (Egress::Deny, &taint, json!({ "id": "42", "to": "raju owes 54300" }), "carries_data"),
+        (Egress::Deny, &taint, said.clone(), "apply"),
+    ] {
+        let mut case = Case::of(look(egress));
+        (case.proposal.taint, case.proposal.arguments) = (taint.clone(), arguments.clone());
+        assert_eq!(case.word(), expected, "{egress:?} {arguments}");
+    }
+    // Trying something out sends as much, and nobody is asked before.
+    for effect in [Effect::Read, Effect::Keyed] {
+        let mut case = Case::of(ToolSpec { egress: Egress::Ask, dry_run: true, ..spec(effect) });
+        case.proposal.taint = led("hello");
+        case.proposal.wanted = Wanted::Rehearsal;
+        assert_eq!(case.word(), "carries_data", "{effect:?}");
+    }
+    let mut house = Case::with(look(Egress::Ask), connector(Maker::House));
+    house.proposal.taint = led("hello");
+    assert_eq!(house.word(), "apply", "our own tables are no open world");
+}
+
+#[test]
+fn a_run_of_before_counts_as_one_that_knows() {
+    let stored: Taint = serde_json::from_value(json!({ "sources": ["web"], "own_words": [] })).unwrap();
+    assert!(stored.holds_private && !Taint::default().holds_private);
 }
 
 /// A change to a case that gives a reason to ask.
@@ -310,7 +360,14 @@ type Change = fn(&mut Case);
 fn each_reason_asks_whom_it_must() {
     let plain = || spec(Effect::Keyed);
     let same: Change = |_| {};
-    let cases: [(ToolSpec, Change, Reason, Needs, Risk); 8] = [
+    let cases: [(ToolSpec, Change, Reason, Needs, Risk); 9] = [
+        (
+            ToolSpec { egress: Egress::Ask, ..spec(Effect::Read) },
+            |case| case.proposal.taint = led("hello"),
+            Reason::Egress,
+            Needs::Asker,
+            Risk::Medium,
+        ),
         (
             plain(),
             |case| case.policy.most_autonomy = Some(Autonomy::Propose),
@@ -333,7 +390,7 @@ fn each_reason_asks_whom_it_must() {
             plain(),
             |case| {
                 case.proposal.taint =
-                    Taint { sources: BTreeSet::from([Source::Web]), own_words: vec!["hello".to_owned()] };
+                    Taint { sources: BTreeSet::from([Source::Web]), ..Taint::clean("hello") };
             },
             Reason::Foreign,
             Needs::Asker,

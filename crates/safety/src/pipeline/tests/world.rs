@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
 use munshi_types::{
-    ActId, ApprovalId, Autonomy, Conduct, Effect, PersonId, Random, Reach, ScopeGlob, SeededRandom, Sending,
-    TenantId, TenantStatus, ToolSpec, Zone,
+    ActId, ApprovalId, Autonomy, Conduct, Effect, Egress, PersonId, Random, Reach, ScopeGlob, SeededRandom,
+    Sending, TenantId, TenantStatus, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -119,6 +119,7 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
         dangerous: dice.one_in(5),
         destructive: dice.one_in(5),
         dry_run: dice.one_in(2),
+        egress: *dice.pick(&[Egress::Allow, Egress::Ask, Egress::Ask, Egress::Deny]),
         timeout: Duration::from_secs(1),
         ..ToolSpec::read(format!("tool_{number}").parse().unwrap(), "Does something.", scope)
     };
@@ -307,12 +308,13 @@ impl World {
             arguments: CheckedArguments::new(arguments(dice), tool.as_deref()),
             tool,
             offered: !dice.one_in(10),
-            wanted: if dice.one_in(8) { Wanted::Rehearsal } else { Wanted::Act },
+            wanted: if dice.one_in(6) { Wanted::Rehearsal } else { Wanted::Act },
             caller: caller(dice, self.tenant),
             agent: self.agent.clone(),
             taint: Taint {
                 sources: if foreign { BTreeSet::from([Source::Connector]) } else { BTreeSet::new() },
                 own_words: vec![dice.pick(&["7 to customer", "pay 42 to stranger", "hello", ""]).to_string()],
+                holds_private: !dice.one_in(4),
             },
             concerns: if dice.one_in(8) {
                 vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }]

@@ -19,12 +19,13 @@ pub(super) const PHONE: &str = "+91 98123 45678";
 /// Somebody to whom things are sent.
 pub(super) const OTHERS_PHONE: &str = "9800000001";
 
-pub(super) const TOOLS: [&str; 13] = [
+pub(super) const TOOLS: [&str; 14] = [
     "list",
     "note",
     "file",
     "drop_note",
     "fetch",
+    "browse",
     "book",
     "order",
     "fax",
@@ -261,7 +262,7 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want 
             key: None,
         },
         agent: Arc::new(conduct(dice)),
-        taint: Taint { sources, own_words: vec![(*dice.pick(&words)).to_owned()] },
+        taint: Taint { sources, holds_private: !dice.one_in(4), ..Taint::clean(*dice.pick(&words)) },
         concerns: if dice.one_in(10) { vec![concern()] } else { Vec::new() },
     }
 }
@@ -302,8 +303,11 @@ fn nearly_honest(dice: &Dice, who: Principal) -> Want {
         7 => want.arguments["text"] = json!("rice"),
         2 => drop(want.taint.sources.insert(Source::Document)),
         3 => {
-            want.taint =
-                Taint { sources: BTreeSet::from([Source::Connector]), own_words: vec!["hello".to_owned()] }
+            want.taint = Taint {
+                sources: BTreeSet::from([Source::Connector]),
+                holds_private: true,
+                ..Taint::clean("hello")
+            }
         }
         4 => want.agent = Arc::new(conduct(dice)),
         5 => want.caller.door = *dice.pick(&Door::ALL),

@@ -5,7 +5,7 @@ use munshi_safety::pipeline::{Door, Wanted};
 use munshi_safety::policy::Policy;
 use munshi_safety::privacy::Profile;
 use munshi_tools::{Maker, Tool, Want};
-use munshi_types::{Autonomy, Conduct, Reach, ScopeGlob};
+use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;
 
 use super::attack::{OTHERS_PHONE, PHONE};
@@ -24,6 +24,8 @@ pub(super) enum Invariant {
     OwnTenant,
     NoSecret,
     Redacted,
+    /// No look at an open world carries data of others out unasked.
+    KeptIn,
     Audited,
     Once,
 }
@@ -58,7 +60,7 @@ pub(super) enum Yes {
 pub(super) fn yes_for(want: &Want, tool: &Tool, policy: &Policy) -> Yes {
     let spec = &tool.known.spec;
     if !spec.effect.writes() {
-        return Yes::Nobodys;
+        return if may_carry(want, tool) { Yes::Askers } else { Yes::Nobodys };
     }
     let scope = scope_of(tool, &want.arguments);
     let asked = any_case(&want.agent.ask, &scope)
@@ -72,6 +74,32 @@ pub(super) fn yes_for(want: &Want, tool: &Tool, policy: &Policy) -> Yes {
         () if soft => Yes::ApproverOnce,
         () => Yes::Nobodys,
     }
+}
+
+/// Whether a foreign tool of the open world would be given what a run may have read that others' text has led.
+pub(super) fn may_carry(want: &Want, tool: &Tool) -> bool {
+    tool.known.connector.maker == Maker::Foreign
+        && tool.known.spec.egress != Egress::Allow
+        && !want.taint.sources.is_empty()
+        && want.taint.holds_private
+        && !tells_nothing(want)
+}
+
+/// The person's own words in any script, nothing at all, and numbers that are small.
+fn tells_nothing(want: &Want) -> bool {
+    let Some(map) = want.arguments.as_object() else { return false };
+    let words: Vec<&str> = want.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
+    map.values().all(|value| match value {
+        Value::String(text) => {
+            let text = if text == "राजू" { "raju" } else { text };
+            text.trim().is_empty() || words.contains(&text)
+        }
+        Value::Number(number) => {
+            let is_small = number.as_u64().is_some_and(|small| small <= 100);
+            is_small || number.as_f64().is_some_and(|number| words.contains(&number.to_string().as_str()))
+        }
+        _ => false,
+    })
 }
 
 /// Whether this person's yes counts for an act of this scope.

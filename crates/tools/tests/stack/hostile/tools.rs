@@ -11,7 +11,7 @@ use munshi_store::{Tx, params};
 use munshi_tools::{
     Body, Connector, Done, Failure, Far, Happened, Look, Looked, Maker, Registry, Undo, Write,
 };
-use munshi_types::{ActId, Effect, Money, Reach, Sending, TenantId, ToolSpec};
+use munshi_types::{ActId, Effect, Egress, Money, Reach, Sending, TenantId, ToolSpec};
 use serde_json::{Value, json};
 
 /// Opened for the foreign tools' calls; they say it aloud.
@@ -36,13 +36,22 @@ pub(super) struct Deed {
     pub arguments: Value,
 }
 
-/// The world outside, which forgets nothing.
+/// The world outside, which forgets nothing: what was done there, and in whose calls it was told something.
 #[derive(Clone, Default)]
-pub(super) struct Outside(Arc<Mutex<Vec<Deed>>>);
+pub(super) struct Outside(Arc<Mutex<Vec<Deed>>>, Arc<Mutex<Vec<(TenantId, ActId)>>>);
 
 impl Outside {
     pub(super) fn deeds(&self) -> Vec<Deed> {
         self.0.lock().unwrap().clone()
+    }
+
+    /// How often it was given the arguments of an act: to do it, to look, or to say what would happen.
+    pub(super) fn told(&self, tenant: TenantId, act: ActId) -> usize {
+        self.1.lock().unwrap().iter().filter(|told| **told == (tenant, act)).count()
+    }
+
+    fn hear(&self, permit: &Permit) {
+        self.1.lock().unwrap().push((permit.tenant(), permit.act()));
     }
 
     fn has(&self, permit: &Permit) -> bool {
@@ -87,6 +96,7 @@ struct Liar {
 #[async_trait]
 impl Far for Liar {
     async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.world.hear(permit);
         let secret = SECRETS[permit.key().len() % SECRETS.len()];
         match mood(permit) {
             "refuses" => return Err(Failure::surely(secret, format!("password={secret} and {OPENED}"))),
@@ -116,6 +126,7 @@ impl Far for Liar {
     }
 
     async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
+        self.world.hear(permit);
         Ok(Done::with(lies(permit)))
     }
 
@@ -207,8 +218,11 @@ pub(super) fn registry(world: &Outside) -> Registry {
     add(spec("note", Effect::Inside, "shop.note"), house());
     add(ToolSpec { reach: Reach::Business, ..spec("file", Effect::Inside, "users/{id}/file") }, house());
     add(ToolSpec { destructive: true, ..spec("drop_note", Effect::Inside, "shop.drop") }, house());
-    add(ToolSpec { reach: Reach::Anyone, ..spec("fetch", Effect::Read, "mail.fetch") }, foreign());
-    add(ToolSpec { dry_run: true, ..spec("book", Effect::Keyed, "mail.book") }, foreign());
+    let open = |egress, spec| ToolSpec { reach: Reach::Anyone, egress, ..spec };
+    add(open(Egress::Ask, spec("fetch", Effect::Read, "mail.fetch")), foreign());
+    add(open(Egress::Deny, spec("browse", Effect::Read, "mail.browse")), foreign());
+    let book = ToolSpec { dry_run: true, egress: Egress::Ask, ..spec("book", Effect::Keyed, "mail.book") };
+    add(book, foreign());
     add(spec("order", Effect::Checked, "mail.order"), foreign());
     add(ToolSpec { reach: Reach::Owner, ..spec("fax", Effect::Once, "mail.fax") }, foreign());
     let danger =

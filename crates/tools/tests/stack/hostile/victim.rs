@@ -10,13 +10,13 @@ use munshi_safety::audit::canonical;
 use munshi_safety::policy::Policy;
 use munshi_store::Db;
 use munshi_tools::{Answer, Dispatcher, Tool, Want};
-use munshi_types::{ActId, ApprovalId, FakeClock, PersonId, TenantId};
+use munshi_types::{ActId, ApprovalId, Egress, FakeClock, PersonId, TenantId};
 use serde_json::Value;
 use serde_json::json;
 use uuid::Uuid;
 
 use super::attack::{Dice, Stolen};
-use super::oracle::{Invariant, Yes, against, is_rehearsal, leaks, scope_of, yes_for};
+use super::oracle::{Invariant, Yes, against, is_rehearsal, leaks, may_carry, scope_of, yes_for};
 use super::tools::{COST, Outside, SECRETS};
 
 /// How much money a tenant has for its people and for the background, in calls of the paid tools.
@@ -80,6 +80,8 @@ pub(super) struct Victim {
     pub waived: HashSet<(Uuid, String, String, Option<PersonId>)>,
     /// What was done, once.
     pub done: HashSet<ActId>,
+    /// How often the world was given an act's arguments.
+    pub told: HashMap<ActId, usize>,
     pub changed: usize,
     pub paused: bool,
     pub spent: [i64; 2],
@@ -123,6 +125,7 @@ impl Victim {
             granted: HashMap::new(),
             waived: HashSet::new(),
             done: HashSet::new(),
+            told: HashMap::new(),
             changed: 0,
             paused: false,
             spent: [0; 2],
@@ -148,6 +151,7 @@ impl Victim {
                 }
             };
             hold(self.agreed(want, tool), Invariant::Approved);
+            hold(self.keeps_in(want, tool), Invariant::KeptIn);
             hold(!spec.effect.writes() || self.room > 0.999, Invariant::WithinRate);
             let lane = usize::from(want.caller.background);
             hold(spec.cost.is_none() || self.spent[lane] < CALLS[lane], Invariant::WithinBudget);
@@ -180,6 +184,14 @@ impl Victim {
         }
     }
 
+    /// Whether nothing is carried out, or somebody has agreed to that who may.
+    fn keeps_in(&self, want: &Want, tool: &Tool) -> bool {
+        let same = self.wants.get(&want.act).is_some_and(|known| essence(known) == essence(want));
+        let agreed = same && self.granted.contains_key(&want.act) && !is_rehearsal(want);
+        let spec = &tool.known.spec;
+        !may_carry(want, tool) || (agreed && (spec.egress == Egress::Ask || spec.effect.writes()))
+    }
+
     /// Compares what happened with what was held against it.
     pub(super) fn settle(&mut self, want: Want, against: &[Invariant], answers: Vec<Answer>) {
         let (tool, act) = (self.tool(&want), want.act);
@@ -195,6 +207,11 @@ impl Victim {
         let writes = tool.as_ref().is_some_and(|tool| tool.known.spec.effect.writes());
         let happened = !was_done && if is_far && writes { !deeds.is_empty() } else { fresh };
         self.tally.hold(deeds.len() <= 1, Invariant::Once, || format!("{deeds:?}"));
+        // Whatever came of it, and also where it was only tried out: what was told is told.
+        let told = self.world.told(self.tenant, act);
+        let is_new = self.told.insert(act, told).unwrap_or_default() < told;
+        let carried = is_new && against.contains(&Invariant::KeptIn);
+        self.tally.hold(!carried, Invariant::KeptIn, || format!("{want:?}: {answers:?}"));
         if happened {
             for invariant in against.iter().filter(|invariant| **invariant != Invariant::Once) {
                 self.tally

@@ -10,14 +10,14 @@ use munshi_agent::messages::{self, Standing};
 use munshi_agent::{Fate as Became, Received};
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::tier::TierName;
-use munshi_types::{Inbound, MessageId, PersonId, To};
+use munshi_types::{ClientScreen, Inbound, MessageId, PersonId, To};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::api::Inner;
 use crate::api::access::Key;
 use crate::api::ask::{self, invalid};
-use crate::api::speaker::{Speaker, Who};
+use crate::api::speaker::{Speaker, Who, client_of};
 use crate::api::stream::{self, Told};
 use crate::app::App;
 use crate::error::{ApiError, Code};
@@ -46,6 +46,10 @@ pub(crate) struct ChatMessage {
     /// What the person's device is set to.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "en-IN")]
     pub(crate) locale: Option<String>,
+    /// The newest message that the person had before them: a bare yes answers nothing newer. Without it a yes answers
+    /// only what the last answer to this key has asked.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    pub(crate) seen: Option<MessageId>,
     /// Whether the answer comes as server-sent events. Without it, as `accept` says.
     pub(crate) stream: Option<bool>,
 }
@@ -145,6 +149,7 @@ async fn inbound(
         locale: message.locale,
         sent_at: None,
         reply_to: None,
+        screen: ClientScreen { seen: message.seen, client: Some(client_of(key)) },
     };
     munshi_agent::fit::check(&inbound)?;
     Ok((inbound, message.text))

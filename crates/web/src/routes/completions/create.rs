@@ -121,6 +121,7 @@ impl Asked {
             locale: None,
             sent_at: None,
             reply_to: None,
+            screen: Default::default(),
         };
         munshi_agent::fit::check(&inbound).map_err(|error| Refusal::at_error("messages", error.into()))?;
         let received = key.api.engine.receive_with(inbound, self.brought, key.usage()).await?;

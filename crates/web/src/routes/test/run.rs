@@ -89,6 +89,7 @@ pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<
         locale: test.locale,
         sent_at: None,
         reply_to: None,
+        screen: Default::default(),
     };
     munshi_agent::fit::check(&inbound)?;
     let (visitor, doing) = (test.standing == Some(TestStanding::Visitor), api.clone());

@@ -10,7 +10,7 @@ use axum::response::Response;
 use munshi_agent::{Fate, Received, messages};
 use munshi_lang::{Voice, detect};
 use munshi_types::tier::Channel;
-use munshi_types::{Id, Inbound, To};
+use munshi_types::{ClientScreen, Id, Inbound, MessageId, To};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -46,6 +46,9 @@ pub(crate) struct VisitText {
     /// What the person chose to read.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "ta")]
     locale: Option<String>,
+    /// The newest message on the page when this was written: a bare yes answers nothing newer.
+    #[schema(value_type = Option<uuid::Uuid>)]
+    seen: Option<MessageId>,
     /// The work that was asked for.
     proof: Option<Proof>,
 }
@@ -100,6 +103,7 @@ pub(crate) async fn send_visit_message(
         locale: said.locale,
         sent_at: None,
         reply_to: None,
+        screen: ClientScreen { seen: said.seen, client: None },
     };
     let received = guest.api.engine.receive(inbound).await?;
     if received.fate == Fate::SeenBefore {

@@ -1,0 +1,72 @@
+//! What stood before the person when they wrote. A question counts as asked only when it was shown: a bare yes, no or
+//! number is an answer to the newest of our words that were, and to nothing that came into the conversation unseen.
+
+use std::time::Duration;
+
+use munshi_types::{ClientScreen, Timestamp};
+
+use super::Turn;
+use crate::marks::Marks;
+use crate::messages::{Message, Speaker};
+
+/// Channels tell the time to the second, and by clocks of their own.
+const CLOCK_ERROR: Duration = Duration::from_secs(3);
+
+impl Turn {
+    /// What stood in the last of our words that the person had before them.
+    pub(super) fn said_last(&self) -> Option<Marks> {
+        serde_json::from_value(self.last_shown()?.marks.clone()).ok()
+    }
+
+    /// Whether the last thing that was said is ours and stood there when the person wrote.
+    pub(crate) fn has_seen_last(&self) -> bool {
+        let last = self.prepared.history.last().map(|last| last.id);
+        last.is_some() && last == self.last_shown().map(|shown| shown.id)
+    }
+
+    /// The newest of our words that were shown, where the person has said nothing since.
+    fn last_shown(&self) -> Option<&Message> {
+        let ours = self.prepared.history.iter().rev().take_while(|said| said.speaker == Speaker::Persona);
+        ours.into_iter().find(|said| self.was_shown(said))
+    }
+
+    fn was_shown(&self, said: &Message) -> bool {
+        let own = &self.prepared.message;
+        if said.number >= own.number || self.prepared.unsent.contains(&said.id) {
+            return false;
+        }
+        // A message that was long on its way was written before what it seems to answer.
+        let sent_at: Option<Timestamp> = serde_json::from_value(own.marks["sent_at"].clone()).ok().flatten();
+        if sent_at.is_some_and(|sent| sent.plus(CLOCK_ERROR) < said.said_at) {
+            return false;
+        }
+        match (screen_of(own).seen, &self.prepared.brought) {
+            // What it tells of the conversation is what it has shown.
+            (_, Some(_)) => true,
+            (Some(seen), None) => {
+                let newest = self.prepared.history.iter().find(|known| known.id == seen);
+                newest.is_some_and(|newest| said.number <= newest.number)
+            }
+            // Where answers are sent, what has left was shown.
+            (None, None) => self.run.reply_to.is_some() || self.was_answered_with(said),
+        }
+    }
+
+    /// Whether it is what the client was answered when it spoke last: the first words of that very turn. What others put
+    /// into the conversation, and what a turn said after it had waited, was heard by nobody for all we know.
+    fn was_answered_with(&self, said: &Message) -> bool {
+        let own = &self.prepared.message;
+        let history = &self.prepared.history;
+        let first = history.iter().find(|one| one.run == said.run && one.speaker == Speaker::Persona);
+        let is_first = first.is_some_and(|first| first.id == said.id);
+        let asked = history.iter().find(|one| one.run == said.run && one.speaker == Speaker::Person);
+        is_first
+            && asked.is_some_and(|asked| {
+                asked.channel == own.channel && screen_of(asked).client == screen_of(own).client
+            })
+    }
+}
+
+fn screen_of(message: &Message) -> ClientScreen {
+    serde_json::from_value(message.marks["screen"].clone()).unwrap_or_default()
+}

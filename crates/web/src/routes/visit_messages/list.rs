@@ -1,0 +1,47 @@
+//! `GET /visit/{place}/messages`: what has come into the visitor's own thread since a page last looked.
+
+use munshi_agent::messages;
+use munshi_store::Tx;
+use munshi_types::MessageId;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::api::ask::Asked;
+use crate::error::ApiError;
+use crate::json::Json;
+use crate::views::visit::VisitMessage;
+use crate::visitor::guest::Guest;
+
+/// As many as a screen or two: whoever has missed more reads the thread.
+const MOST: u32 = 40;
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct NewerThan {
+    /// The newest message that the page shows.
+    #[param(value_type = uuid::Uuid)]
+    after: MessageId,
+}
+
+/// What was said since.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct NewMessages {
+    /// The oldest first.
+    messages: Vec<VisitMessage>,
+}
+
+/// What has come into one's own thread since a page last looked: answers, and what others put there. Made to be asked
+/// every few seconds.
+#[utoipa::path(get, path = "/visit/{place}/messages", tag = "visit_messages",
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), NewerThan),
+    responses((status = 200, description = "What is newer, mostly nothing.", body = NewMessages)))]
+pub(crate) async fn list_visit_messages(
+    guest: Guest,
+    Asked(than): Asked<NewerThan>,
+) -> Result<Json<NewMessages>, ApiError> {
+    let Some((_, session)) = guest.thread().await? else { return Ok(Json(NewMessages::default())) };
+    let read = move |tx: &mut Tx<'_>| messages::newer(tx, session.id, than.after, MOST);
+    let newer = guest.api.db.read(guest.place.tenant, read).await?;
+    Ok(Json(NewMessages { messages: newer.into_iter().map(Into::into).collect() }))
+}
