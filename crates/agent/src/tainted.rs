@@ -42,6 +42,8 @@ pub(crate) fn of_message(message: &Message, session: &Session) -> i64 {
     match (message.marks["tainted"].as_i64(), message.speaker) {
         (Some(bits), _) => bits,
         (None, Speaker::Persona) => session.tainted,
+        // What a program has said stands there as the person's, and is nobody's own words.
+        (None, Speaker::Person) if message.marks["program"] == true => bit(Source::Connector),
         (None, Speaker::Person) => 0,
     }
 }

@@ -25,7 +25,7 @@ use crate::tainted::{self, WindowTaint};
 pub(super) fn taint(prepared: &Prepared) -> Taint {
     let mut taint = match prepared.is_program {
         false => Taint::clean(prepared.message.text.as_str()),
-        true => Taint { sources: [Source::Connector].into(), own_words: Vec::new() },
+        true => Taint { sources: [Source::Connector].into(), ..Taint::default() },
     };
     if prepared.principal.role().is_none() {
         taint.sources.insert(Source::Visitor);

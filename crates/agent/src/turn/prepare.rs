@@ -73,10 +73,6 @@ pub(crate) fn read(
 ) -> Result<Prepared> {
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
-    // What a program has said in the conversation stands in its history as the person's.
-    if history.iter().any(|said| said.marks["program"] == true) {
-        session.tainted.insert(Source::Connector);
-    }
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
     let mut scene = Scene {

@@ -332,7 +332,7 @@ fn a_look_at_the_open_world_carries_nothing_out_unasked() {
         (Egress::Deny, &taint, said.clone(), "apply"),
     ] {
         let mut case = Case::of(look(egress));
-        (case.proposal.taint, case.proposal.arguments) = (taint.clone(), arguments.clone());
+        (case.proposal.taint, case.proposal.arguments) = (taint.clone(), given(arguments.clone()));
         assert_eq!(case.word(), expected, "{egress:?} {arguments}");
     }
     // Trying something out sends as much, and nobody is asked before.
