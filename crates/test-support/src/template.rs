@@ -49,7 +49,9 @@ impl Template {
         let (name, making) = (self.name.clone(), format!("making_{}", self.name));
         let (holder, is_made) = {
             let (name, making) = (name.clone(), making.clone());
-            tokio::task::spawn_blocking(move || on_a_plain_thread(move || lock(&name, &making))).await.unwrap()
+            tokio::task::spawn_blocking(move || on_a_plain_thread(move || lock(&name, &making)))
+                .await
+                .unwrap()
         };
         if !is_made {
             self.migrate(&crate::database::url(&making, "munshi_owner").parse().unwrap()).await;
