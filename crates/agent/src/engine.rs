@@ -11,6 +11,7 @@ use munshi_llm::gateway::Route;
 use munshi_pack::House;
 use munshi_safety::acts::Office;
 use munshi_safety::privacy::KnownPeople;
+use munshi_safety::rate_limits::RateLimit;
 use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Resolution, Resolver};
@@ -96,6 +97,15 @@ pub(crate) struct Waiting {
     pub(crate) ingest: Duration,
 }
 
+/// What comes with a message beside its words.
+#[derive(Default)]
+pub struct ReceiveOptions {
+    /// What a program sent along: the context of this run.
+    pub brought: Option<Brought>,
+    /// How often whoever sent it may; where one is reached nothing is stored.
+    pub limits: Vec<RateLimit>,
+}
+
 /// A message that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -144,19 +154,29 @@ impl Engine {
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, runs::MESSAGE).await }).await
+        self.detached(async move { engine.take_in(inbound, ReceiveOptions::default(), runs::MESSAGE).await })
+            .await
+    }
+
+    /// The same for somebody whose messages are counted, and for a program that keeps the conversation itself.
+    pub async fn receive_limited(&self, inbound: Inbound, options: ReceiveOptions) -> Result<Received> {
+        let engine = self.clone();
+        self.detached(async move { engine.take_in(inbound, options, runs::MESSAGE).await }).await
     }
 
     /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
     pub async fn receive_with(&self, inbound: Inbound, brought: Brought) -> Result<Received> {
-        let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, Some(brought), runs::MESSAGE).await }).await
+        self.receive_limited(inbound, ReceiveOptions { brought: Some(brought), ..ReceiveOptions::default() })
+            .await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, runs::REHEARSAL).await }).await
+        self.detached(
+            async move { engine.take_in(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
+        )
+        .await
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
@@ -174,14 +194,15 @@ impl Engine {
     async fn take_in(
         &self,
         inbound: Inbound,
-        brought: Option<Brought>,
+        options: ReceiveOptions,
         kind: &'static str,
     ) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
-        let incoming = Incoming { kind, ..inner.incoming(inbound, brought, &place) };
+        let ReceiveOptions { brought, limits } = options;
+        let incoming = Incoming { kind, limits, ..inner.incoming(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_agent::Fate;
+use munshi_agent::{Fate, ReceiveOptions};
 use munshi_tiers::Resolution;
 use munshi_types::{Inbound, MessageId, RunId, To};
 use rmcp::model::{CallToolResult, JsonObject};
@@ -14,7 +14,7 @@ use crate::api::access::Key;
 use crate::api::ask::invalid;
 use crate::api::speaker::Speaker;
 use crate::error::ApiError;
-use crate::routes::chat::send::{admit, same_words};
+use crate::routes::chat::send::{ChatAdmission, admit, same_words};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,7 +43,7 @@ pub(crate) async fn ask(
         Some(person) => Speaker::called(key, person)?,
         None => Speaker::of_key(key),
     };
-    let person = admit(key, &speaker, place).await?;
+    let ChatAdmission { person, limits } = admit(key, &speaker, place).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = Inbound {
@@ -58,7 +58,8 @@ pub(crate) async fn ask(
         reply_to: None,
     };
     munshi_agent::fit::check(&inbound)?;
-    let received = key.api.engine.receive(inbound).await?;
+    let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
+    let received = key.api.engine.receive_limited(inbound, options).await?;
     if received.fate == Fate::SeenBefore {
         same_words(&key.api, &received, asked.message).await?;
     }
