@@ -165,7 +165,8 @@ export class Chat {
   }
 
   say(text) {
-    const item = { id: newId(), text };
+    // Who is new gets a token for both: the secret is sent again with the message, and kept no longer than that.
+    const item = { id: newId(), secret: newId(), text };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
     return this.deliver(item);
@@ -188,7 +189,7 @@ export class Chat {
     for (let tries = 0; ; tries += 1) {
       try {
         const locale = this.chosen || undefined;
-        const response = await this.door.send({ text: item.text, message_id: item.id, locale });
+        const response = await this.door.send({ text: item.text, message_id: item.id, secret: item.secret, locale });
         this.setOutgoing(this.outgoing().filter((one) => one.id !== item.id));
         this.view.sent(item.id);
         this.view.notice("");
