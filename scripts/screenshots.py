@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Pictures of the pages, to be looked at:
-scripts/browser.sh run scripts/screenshots.py http://127.0.0.1:8400 [FOLDER [FIRST_LINK]]
+scripts/browser.sh run scripts/screenshots.py START_LINK [FOLDER [FIRST_LINK]]
 
 The server must be one that has just been made: what comes ready is opened on the way, and with the link that it has shown
 the first account is made."""
@@ -15,7 +15,8 @@ import time
 import urllib.request
 
 DRIVER = "http://" + os.environ["MUNSHI_TEST_BROWSER"]
-BASE = sys.argv[1].rstrip("/")
+START = sys.argv[1]
+BASE = "/".join(START.split("/")[:3])
 FOLDER = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else "target/screenshots")
 FIRST_LINK = sys.argv[3] if len(sys.argv) > 3 else None
 
@@ -107,7 +108,7 @@ def host_page(browser_port):
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     desk = Browser(1280, 860)
-    desk.open("/")
+    desk.open(START)
     desk.shoot("start-desktop", whole=True)
     desk.run("document.querySelector('[data-open=kirana]').click()")
     desk.until("return location.pathname.startsWith('/c/') && document.querySelector('.chat.ready')")
@@ -138,11 +139,11 @@ def main():
             phone.say(said)
         phone.shoot("chat-" + name)
         if name in ("phone", "phone-dark"):
-            phone.open("/")
+            phone.open(START)
             phone.shoot("start-" + name, whole=True)
         phone.close()
     dark = Browser(1280, 860, dark=True)
-    dark.open("/")
+    dark.open(START)
     dark.shoot("start-dark", whole=True)
     dark.run("document.querySelector('[data-open=rangoli]').click()")
     dark.until("return location.pathname.startsWith('/c/') && document.querySelector('.chat.ready')")
@@ -151,7 +152,7 @@ def main():
     dark.close()
     for language in ("hi", "ta"):
         phone = Browser(360, 740, False, language + "-IN", mobile=True)
-        phone.open("/")
+        phone.open(START)
         phone.shoot("start-" + language + "-phone", whole=True)
         phone.close()
     site = host_page(0)

@@ -76,6 +76,7 @@ impl Bare {
             door: Door::Open,
             limit_reached: Arc::new(|_| Said::default()),
             decision: None,
+            limits: Vec::new(),
             now: SystemClock.now(),
         };
         let new = |step: steps::Step| NewStep {

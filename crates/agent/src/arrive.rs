@@ -114,6 +114,7 @@ impl Inner {
             door,
             limit_reached: Arc::new(move |refused| said(&book, refused.phrase(), &heard)),
             decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
+            limits: Vec::new(),
             now: self.clock.now(),
             brought: brought.map(|brought| Arc::new(brought.settled(|name| self.is_ours(name)))),
             inbound,

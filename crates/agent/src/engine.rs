@@ -11,6 +11,7 @@ use munshi_llm::gateway::Route;
 use munshi_pack::House;
 use munshi_safety::acts::Office;
 use munshi_safety::privacy::KnownPeople;
+use munshi_safety::rate_limits::RateLimit;
 use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{Resolution, Resolver};
@@ -100,6 +101,17 @@ pub(crate) struct Waiting {
     pub(crate) ingest: Duration,
 }
 
+/// What comes with a message beside its words.
+#[derive(Default)]
+pub struct ReceiveOptions {
+    /// What a program sent along: the context of this run.
+    pub brought: Option<Brought>,
+    /// How often whoever sent it may; where one is reached nothing is stored.
+    pub limits: Vec<RateLimit>,
+    /// The API key it came through.
+    pub key_use: Option<KeyUse>,
+}
+
 /// A message that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
@@ -149,27 +161,35 @@ impl Engine {
 
     /// Returns once the message is on disk; the turn goes on in the background.
     pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
+        self.receive_limited(inbound, ReceiveOptions::default()).await
+    }
+
+    /// The same with what its channel knows of it beside the words.
+    pub async fn receive_limited(&self, inbound: Inbound, options: ReceiveOptions) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, (runs::MESSAGE, None)).await }).await
+        self.detached(async move { engine.take_in(inbound, options, runs::MESSAGE).await }).await
     }
 
     /// The same for a message that came through an API key.
     pub async fn receive_through(&self, inbound: Inbound, key: KeyUse) -> Result<Received> {
-        let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, (runs::MESSAGE, Some(key))).await }).await
+        let options = ReceiveOptions { key_use: Some(key), ..ReceiveOptions::default() };
+        self.receive_limited(inbound, options).await
     }
 
     /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
     pub async fn receive_with(&self, inbound: Inbound, brought: Brought, key: KeyUse) -> Result<Received> {
-        let engine = self.clone();
-        let through = (runs::MESSAGE, Some(key));
-        self.detached(async move { engine.take_in(inbound, Some(brought), through).await }).await
+        let options =
+            ReceiveOptions { brought: Some(brought), key_use: Some(key), ..ReceiveOptions::default() };
+        self.receive_limited(inbound, options).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
     pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
         let engine = self.clone();
-        self.detached(async move { engine.take_in(inbound, None, (runs::REHEARSAL, None)).await }).await
+        self.detached(
+            async move { engine.take_in(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
+        )
+        .await
     }
 
     /// Does it to its end also where nobody waits for it any more: what is stored is begun, whoever hangs up meanwhile.
@@ -187,14 +207,15 @@ impl Engine {
     async fn take_in(
         &self,
         inbound: Inbound,
-        brought: Option<Brought>,
-        (kind, key_use): (&'static str, Option<KeyUse>),
+        options: ReceiveOptions,
+        kind: &'static str,
     ) -> Result<Received> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
-        let incoming = Incoming { kind, key_use, ..inner.incoming(inbound, brought, &place) };
+        let ReceiveOptions { brought, limits, key_use } = options;
+        let incoming = Incoming { kind, limits, key_use, ..inner.incoming(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
         let received = Received {
             tenant: place.tenant,

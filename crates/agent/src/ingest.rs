@@ -8,6 +8,7 @@ use std::sync::Arc;
 use munshi_identity::{Address, Person};
 use munshi_jobs::Queue;
 use munshi_safety::budget::{Account, Amount, Governor, Lane, Measure, Refused};
+use munshi_safety::rate_limits::{self, RateLimit};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
@@ -72,6 +73,8 @@ pub struct Incoming {
     pub limit_reached: Arc<dyn Fn(&Refused) -> Said + Send + Sync>,
     /// The record of a turn that ends here; none leaves it out.
     pub decision: Option<Box<Decision>>,
+    /// How often whoever sent it may; counted before anything is stored.
+    pub limits: Vec<RateLimit>,
     pub now: Timestamp,
 }
 
@@ -141,12 +144,13 @@ pub async fn receive(db: &Db, tenant: TenantId, desk: &Desk, incoming: Arc<Incom
 }
 
 /// Takes a message in the caller's transaction: the same message again gives the same ids and changes nothing. For
-/// somebody known this is one statement for the person, two for the quota, and one each for session, run and message.
+/// somebody known this is one statement for the rate limits, one for the person, two for the quota, and one each for session, run and message.
 ///
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
 pub fn ingest(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming) -> Result<Ingested> {
     fit::check(&incoming.inbound)?;
+    rate_limits::count(tx, &incoming.limits, incoming.now)?;
     let inbound = &incoming.inbound;
     let addresses = people::addresses(inbound)?;
     if let Some(person) = people::known(tx, inbound, &addresses)? {

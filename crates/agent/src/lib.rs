@@ -77,7 +77,7 @@ mod unanswered;
 mod vectors;
 
 pub use cancel::Cancelled;
-pub use engine::{Engine, Parts, Received};
+pub use engine::{Engine, Parts, ReceiveOptions, Received};
 pub use error::{Error, Result};
 pub use event::{Event, EventId, Usage};
 pub use follow::Following;

@@ -226,7 +226,7 @@ impl From<munshi_safety::Error> for Failure {
             Error::Tampered { .. } => Self::failed(text),
             Error::File { .. } => Self::refused(text)
                 .hint("see that this user may read and write there, and that the disk has room"),
-            Error::OverBudget(_) => Self::refused(text),
+            Error::OverBudget(_) | Error::RateLimited(_) => Self::refused(text),
         }
     }
 }

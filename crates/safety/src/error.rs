@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::budget::Refused;
+use crate::rate_limits::LimitReached;
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -16,6 +17,10 @@ pub enum Error {
     /// A limit is used up. The unit may go on: nothing of the reservation was written.
     #[error("{0}")]
     OverBudget(Box<Refused>),
+
+    /// Something happened too often. The unit is to be undone: what else it counted must not be kept.
+    #[error("{0}")]
+    RateLimited(LimitReached),
 
     /// The installation's key is not there, not readable, too widely readable, or not the right one. Somebody has to
     /// look after the key; the words say which and how.

@@ -11,6 +11,7 @@
 //! - [`acts`]: begun, ended, taken up after a crash; [`approvals`]: questions and answers
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
+//! - [`rate_limits`]: how often something may happen, on all nodes together
 //! - [`privacy`]: what a cloud model may see, and what may leave
 //! - [`Error`]: what can go wrong
 
@@ -22,6 +23,7 @@ mod error;
 pub mod pipeline;
 pub mod policy;
 pub mod privacy;
+pub mod rate_limits;
 pub mod vault;
 
 pub use error::{Error, Result};
@@ -35,4 +37,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0010_acts"),
     migration!("0015_refusals"),
     migration!("0018_left"),
+    migration!("0035_rate_limits"),
 ];

@@ -87,17 +87,20 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Res
     db.platform(ROUTING)
         .read(move |tx| {
             let Some(tenant) = tenants::find_by_name(tx, &name)? else {
-                return Ok(State { taken: keys::taken(tx, None, &keys)?, ..State::default() });
+                let shadowing = keys::shadowing(tx, None, &keys)?;
+                return Ok(State { taken: keys::taken(tx, None, &keys)?, shadowing, ..State::default() });
             };
             if tenant.status == TenantStatus::Archived {
                 return Err(Error::TenantArchived(name));
             }
             let taken = keys::taken(tx, Some(tenant.id), &keys)?;
+            let shadowing = keys::shadowing(tx, Some(&tenant.name), &keys)?;
             let tiers = tx.as_tenant(tenant.id, rows::all)?;
             let active = tiers.values().filter(|tier| tier.kind == TierKind::Binding).map(|tier| &tier.body);
             let named = plan::pins(bindings.iter().chain(active));
             let pinned = tx.as_tenant(tenant.id, |tx| rows::pinned(tx, named))?;
-            Ok(State { tenant: Some(tenant.id), tiers, pinned, taken, claimed: BTreeMap::new() })
+            let claimed = BTreeMap::new();
+            Ok(State { tenant: Some(tenant.id), tiers, pinned, taken, shadowing, claimed })
         })
         .await
 }

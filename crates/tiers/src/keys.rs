@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_store::{Door, PlatformTx, Row, Tx, across_tenants, params};
-use munshi_types::tier::{KeyKind, RoutingKey};
-use munshi_types::{TenantId, TierId};
+use munshi_types::tier::{KeyKind, RoutingKey, TierName};
+use munshi_types::{TenantId, TenantName, TierId};
 
 use crate::error::{Error, Result};
 use crate::rows::word;
@@ -34,6 +34,27 @@ pub(crate) fn taken(
         }
     }
     Ok(taken)
+}
+
+/// Those of the handles that nobody has yet and that are the name of one other tenant's binding: its page is found by that
+/// name, and would be somebody else's.
+pub(crate) fn shadowing(
+    tx: &mut PlatformTx<'_>,
+    tenant: Option<&TenantName>,
+    wanted: &[RoutingKey],
+) -> Result<BTreeSet<RoutingKey>> {
+    let mut shadowing = BTreeSet::new();
+    for key in wanted.iter().filter(|key| key.kind() == KeyKind::Handle) {
+        let Ok(name) = key.text().parse::<TierName>() else { continue };
+        if find(tx, key)?.is_some() {
+            continue;
+        }
+        let holders = crate::resolve::holders(tx, &name)?;
+        if matches!(holders.as_deref(), Some([holder]) if Some(holder) != tenant) {
+            shadowing.insert(key.clone());
+        }
+    }
+    Ok(shadowing)
 }
 
 /// Lets go of the addresses that no active binding of the tenant wants. Archived bindings keep theirs.

@@ -18,7 +18,7 @@ mod streams;
 pub(crate) mod telling;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -105,6 +105,8 @@ pub struct Inner {
     pub(crate) retries: Retries,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
+    /// Done when a proxy on this machine that the settings don't name was told in the log.
+    pub(crate) unnamed_proxy: Once,
     /// A tenant keeps its name and zone.
     tenants: Mutex<HashMap<TenantId, Arc<Tenant>>>,
 }
@@ -137,6 +139,7 @@ impl Api {
             visits,
             retries: Retries::default(),
             tasks: TaskTracker::new(),
+            unnamed_proxy: Once::new(),
             tenants: Mutex::default(),
         }))
     }

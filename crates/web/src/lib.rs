@@ -70,5 +70,5 @@ pub use middleware::RequestId;
 pub use readiness::{Check, Readiness};
 pub use router::{Routes, router};
 pub use routes::routes;
-pub use server::{Options, Peer, Server, Stopped};
+pub use server::{MonitorAccess, Options, Peer, Server, Stopped};
 pub use visitor::Visits;

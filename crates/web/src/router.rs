@@ -18,7 +18,11 @@ pub type Routes = OpenApiRouter<App>;
 pub fn router(routes: Routes, app: &App, options: &Options) -> Router {
     let (router, api) = routes.split_for_parts();
     let document = Arc::new(Document::finish(api));
-    let router = router.fallback(unknown).layer(Extension(document.clone())).with_state(app.clone());
+    let router = router
+        .fallback(unknown)
+        .layer(Extension(document.clone()))
+        .layer(Extension(options.monitors))
+        .with_state(app.clone());
     middleware::wrap(router, app, options, &document)
 }
 

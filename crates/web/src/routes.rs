@@ -132,6 +132,7 @@ mod stats {
     pub(super) mod read;
 }
 mod start {
+    pub(super) mod enter;
     pub(super) mod open;
     pub(super) mod try_key;
 }
@@ -250,6 +251,7 @@ fn pages() -> Routes {
         .routes(routes!(words::read::read_words))
         .routes(routes!(start::open::open_start))
         .routes(routes!(start::try_key::try_start))
+        .route("/start/local/{token}", get(start::enter::enter_start))
         .routes(routes!(visits::show::show_visit))
         .routes(routes!(visits::read::read_visit))
         .routes(routes!(visit_messages::list::list_visit_messages))

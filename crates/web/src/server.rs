@@ -3,7 +3,7 @@
 mod connection;
 mod listener;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::net::TcpListener;
@@ -32,6 +32,22 @@ pub struct Options {
     pub header_timeout: Duration,
     /// Connections at a time; the next wait in the system's queue.
     pub max_connections: usize,
+    /// Of these, the most that one address (an IPv6 network) holds; more are closed at once. This machine and the proxies
+    /// stand for others, and are not counted.
+    pub connections_per_address: usize,
+    /// Those whose word about who asked is taken.
+    pub proxies: Vec<IpAddr>,
+    /// Who may read `/metrics` and the details of `/readyz`.
+    pub monitors: MonitorAccess,
+}
+
+/// Who may read what the installation tells of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MonitorAccess {
+    /// Programs on this machine, and a keeper who is signed in.
+    #[default]
+    Local,
+    Everybody,
 }
 
 impl Default for Options {
@@ -42,6 +58,9 @@ impl Default for Options {
             shutdown_grace: Duration::from_secs(20),
             header_timeout: Duration::from_secs(75),
             max_connections: 10_000,
+            connections_per_address: 256,
+            proxies: Vec::new(),
+            monitors: MonitorAccess::default(),
         }
     }
 }

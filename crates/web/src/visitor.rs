@@ -8,15 +8,18 @@
 //! - `place`: which binding a page is of; `origin`: whose page it is, and whether that may ask
 //! - `token`: what a browser is known by; [`proofs`]: what others have proved; `guest`: who asks, with all of that
 //! - `admit`: every limit before a message is taken; `challenge`: the little work that a browser does
-//! - `here`: who may set the installation up; [`starting`]: what the start page does for them
+//! - `client_address`: which address a request is counted by
+//! - `here`: who sits at the machine, and who may set the installation up; [`local_session`]: what proves it; [`starting`]: what the start page does for them
 //! - `heard`: a turn's events as visitors hear them; `words`: what pages say themselves
 //! - [`Visits`]: what the binary hands in
 
 pub(crate) mod admit;
 pub(crate) mod challenge;
+pub(crate) mod client_address;
 pub(crate) mod guest;
 pub(crate) mod heard;
 pub(crate) mod here;
+pub mod local_session;
 pub(crate) mod origin;
 pub(crate) mod place;
 pub mod proofs;
@@ -34,6 +37,7 @@ use munshi_types::ToolSpec;
 use self::proofs::{NoProofs, Proofs};
 use self::starting::Starting;
 
+pub use self::client_address::UNNAMED_PROXY;
 pub use self::words::add_phrases;
 
 /// What visitors are received with.

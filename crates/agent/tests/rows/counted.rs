@@ -10,6 +10,7 @@ use munshi_agent::RunState;
 use munshi_agent::decisions::Decision;
 use munshi_agent::ingest::receive;
 use munshi_agent::steps::NewStep;
+use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit};
 use munshi_store::{Db, Options};
 use munshi_test_support::{Engine, TestDb};
 use munshi_types::tier::Channel;
@@ -130,4 +131,13 @@ async fn a_plain_turn_is_two_transactions_and_thirteen_statements() {
     println!("(statements, transactions) of [ingest, respond]");
     println!("first {first:?}, plain {plain:?}, with delivery {sent:?}, two addresses {two_addresses:?}");
     assert_eq!(plain, [(5, 1), (8, 1)]);
+    // However many limits hold for whoever sent it, on all nodes together.
+    let minute = std::time::Duration::from_secs(60);
+    let limit = |subject| RateLimit::new(subject, "meera", (100, minute), LimitRefill::Steady);
+    let mut incoming = shop.incoming("+919812345678", "w5", "balance?");
+    incoming.limits =
+        [LimitSubject::Tenant, LimitSubject::Person, LimitSubject::AddressDay].map(limit).into();
+    counter.take();
+    receive(&db, shop.tenant, &shop.desk, Arc::new(incoming)).await.unwrap();
+    assert_eq!(counter.take(), (6, 1), "one statement more, in the same transaction");
 }

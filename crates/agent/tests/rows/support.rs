@@ -87,6 +87,7 @@ impl Shop {
             door: Door::Open,
             limit_reached: Arc::new(|refused| Said { text: format!("limit: {refused}"), ..Said::default() }),
             decision: None,
+            limits: Vec::new(),
             now: self.now(),
         }
     }

@@ -1,4 +1,4 @@
-use crate::kinds::{Address, Count, Endpoint, Kibibytes, Seconds};
+use crate::kinds::{Address, Count, Endpoint, Flag, Kibibytes, Seconds};
 use crate::section::section;
 
 section! {
@@ -15,6 +15,12 @@ section! {
         body_limit ("body_limit_kib"): Kibibytes<1, 1_048_576> = 1024,
         /// How many requests one API key may send in a minute, to each node.
         key_requests_per_minute: Count<1, 10_000_000> = 600,
+        /// How many connections one address may hold open; more are closed at once. This machine and the proxies that
+        /// `web.proxies` names are not counted.
+        connections_per_address: Count<1, 100_000> = 256,
+        /// Whether everybody who reaches the port may read /metrics and the details of /readyz. Otherwise programs on this
+        /// machine may, and a keeper who is signed in.
+        public_metrics: Flag = false,
         /// On shutdown, how long requests and jobs in flight may take to finish.
         shutdown_grace ("shutdown_grace_seconds"): Seconds<0, 3600> = 20,
     }

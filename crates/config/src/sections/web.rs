@@ -9,8 +9,8 @@ section! {
         challenge_after: Count<0, 1000> = 3,
         /// How much work that is: each one more doubles it, and 0 asks for none. 16 takes a phone less than a second.
         challenge_bits: Count<0, 24> = 16,
-        /// Proxies in front of Munshi, by their address. What they say in `x-forwarded-for` is believed, so that people
-        /// are counted one by one and not as their proxy.
+        /// Proxies in front of Munshi, by their address; also one on this machine (`127.0.0.1`). What they say in
+        /// `x-forwarded-for` is believed, so that people are counted one by one. All who come through another count as one.
         proxies: IpAddresses = [],
     }
 }

@@ -123,6 +123,15 @@ pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Resu
     tie(tx, &holder, address)
 }
 
+/// Takes an address from a person: whoever has it is nobody in particular from then on.
+pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Result<()> {
+    tx.execute(
+        "DELETE FROM person_addresses WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND person_id = $4",
+        params![address.kind().as_str(), address.as_str(), person],
+    )?;
+    Ok(())
+}
+
 /// The holder is held, so that no merge comes between.
 fn tie(tx: &mut Tx<'_>, holder: &Person, address: &Address) -> Result<()> {
     tx.execute(

@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let database = Database::for_one_question(&config)?;
     let by = arguments.by.authorship(context, String::new);
     let plans = context.block_on(async {
-        let db = database.open().await?;
+        let db = database.open_or_create(&config, context.now()).await?;
         let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions()?).await?;
         if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
             let what =

@@ -29,6 +29,16 @@ struct Ready {
     /// Makes the first operator, while there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_link: Option<String>,
+    /// Opens the start page for whoever sits at this machine, while there is no operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_link: Option<String>,
+}
+
+/// What lets the first person in.
+#[derive(Default)]
+struct FirstLinks {
+    account: Option<String>,
+    start: Option<String>,
 }
 
 pub(super) fn run(context: &Context) -> Result<()> {
@@ -56,7 +66,7 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     migrate(context, &database).await?;
     let db = database.open().await?;
     // A key that is missing or wrong is told now, not when the first secret is needed.
-    vault::open(config, db.clone(), context.clock.clone()).await?;
+    let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
     let mut signals = Signals::listen()?;
@@ -67,16 +77,18 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     let base = account::base_url(config, front.server.address());
     // Nobody may be watching a log, and whoever reads it in time would be the keeper.
     let is_shown = context.output.is_json() || context.output.is_watched();
-    let first_link = match is_shown {
-        true => account::first_link(&db, context.now(), &base).await?,
-        false => None,
-    };
-    if !is_shown && account::has_nobody(&db).await? {
+    let mut links = FirstLinks { account: None, start: None };
+    if is_shown {
+        links.account = account::first_link(&db, context.now(), &base).await?;
+        if account::is_for_machine(config, &db).await? {
+            links.start = account::start_link(&vault, context.now(), &base, "/").await?;
+        }
+    } else if account::has_nobody(&db).await? {
         tracing::info!(
             "nobody has an account yet: `munshi operator link` shows the link that makes the first"
         );
     }
-    announce(context, config, &database, front.server.address(), first_link)?;
+    announce(context, config, &database, front.server.address(), links)?;
 
     let stop = CancellationToken::new();
     let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
@@ -109,7 +121,7 @@ fn announce(
     config: &Config,
     database: &Database,
     address: SocketAddr,
-    first_link: Option<String>,
+    links: FirstLinks,
 ) -> Result<()> {
     let ready = Ready {
         url: format!("http://{}", reachable(address)),
@@ -117,7 +129,8 @@ fn announce(
         database: database.address.to_string(),
         data_dir: config.data.dir.display().to_string(),
         version: env!("CARGO_PKG_VERSION"),
-        first_link,
+        first_link: links.account,
+        start_link: links.start,
     };
     if context.output.is_json() || context.output.is_watched() {
         return context.output.answer(&ready, banner);
@@ -138,18 +151,31 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
 
 fn banner(ready: &Ready, painter: Painter) -> String {
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
-    let Ready { url, address, database, data_dir, version, first_link } = ready;
+    let Ready { url, address, database, data_dir, version, first_link, start_link } = ready;
     let everyone = if address.ip().is_unspecified() { " (and from the network)" } else { "" };
     [
         format!("Munshi {version} is ready at {}{everyone}", painter.bold(url)),
         format!("{}{database}", label("database")),
         format!("{}{data_dir}", label("data")),
         format!("{}Ctrl-C", label("stop")),
-        first_link.as_ref().map_or_else(String::new, |link| {
-            format!("\nNobody has an account yet. This link makes the first one; it works once, for 15 minutes:\n\n  {}\n", painter.bold(link))
-        }),
+        first_steps(first_link.as_deref(), start_link.as_deref(), painter),
     ]
     .join("\n")
+}
+
+/// What whoever has just begun can open.
+fn first_steps(first: Option<&str>, start: Option<&str>, painter: Painter) -> String {
+    let mut words = String::new();
+    if let Some(link) = first {
+        words +=
+            "\nNobody has an account yet. This link makes the first one; it works once, for 15 minutes:\n";
+        words += &format!("\n  {}\n", painter.bold(link));
+    }
+    if let Some(link) = start {
+        words += "\nTo look around without one, open this in a browser on this machine:\n";
+        words += &format!("\n  {}\n", painter.bold(link));
+    }
+    words
 }
 
 /// What tells the server to stop.
@@ -189,6 +215,7 @@ mod tests {
             data_dir: "/srv/munshi".to_owned(),
             version: "1.2.3",
             first_link: None,
+            start_link: None,
         };
         insta::assert_snapshot!(banner(&ready, Painter::Plain));
     }

@@ -17,6 +17,7 @@ use munshi_types::{Ids, SystemRandom, TenantId, Timestamp};
 use munshi_web::Account;
 use munshi_web::account::oidc::{Oidc, Settings};
 use munshi_web::outgoing::Outgoing;
+use munshi_web::visitor::local_session;
 use zeroize::Zeroizing;
 
 use crate::commands::serve::reachable;
@@ -137,6 +138,27 @@ pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Op
     };
     let token = db.platform(OPERATORS).write(unit).await?;
     Ok(token.map(|token| link(base, &token)))
+}
+
+/// The link that makes a browser known as one in front of this machine, and leads on to a path. None where the address is
+/// not this machine's own: nobody who comes by another is taken for sitting here.
+pub(crate) async fn start_link(
+    vault: &Vault,
+    now: Timestamp,
+    base: &str,
+    next: &str,
+) -> Result<Option<String>> {
+    let address = base.strip_prefix("http://").and_then(|place| place.parse::<SocketAddr>().ok());
+    if !address.is_some_and(|address| address.ip().is_loopback()) {
+        return Ok(None);
+    }
+    let key = vault.code_key(TenantId::PLATFORM, now).await?;
+    Ok(Some(format!("{base}{}", local_session::link_path(&key, next, now))))
+}
+
+/// Whether it is for whoever sits at the machine: nobody has an account, and nothing says that others come here.
+pub(crate) async fn is_for_machine(config: &Config, db: &Db) -> Result<bool> {
+    Ok(config.server.public_url.is_none() && !db.platform(OPERATORS).read(operators::any).await?)
 }
 
 pub(crate) fn link(base: &str, token: &Token) -> String {

@@ -8,6 +8,7 @@ use munshi_store::{Address, Db, Migrations, Options};
 use munshi_types::Timestamp;
 
 use super::folder;
+use super::lock::Lock;
 use crate::failure::{Exit, Failure, Result};
 
 /// Everything the store wants to know, taken from the settings.
@@ -56,6 +57,22 @@ impl Database {
 
     pub(crate) async fn open(&self) -> Result<Db> {
         Ok(Db::open(&self.address, &self.options, &self.migrations).await?)
+    }
+
+    /// The same, with its tables made first where there are none, as the server does at its first start. A database of an
+    /// older version is left to `munshi migrate`: a server may be at work on it.
+    pub(crate) async fn open_or_create(&self, config: &Config, now: Timestamp) -> Result<Db> {
+        if self.file().is_none_or(|file| file.exists()) {
+            match self.open().await {
+                Err(failure) if failure.exit == Exit::Schema && self.state().await?.applied.is_empty() => {}
+                outcome => return outcome,
+            }
+        }
+        folder::prepare(config)?;
+        let lock = self.file().map(|file| Lock::take(file)).transpose()?;
+        self.migrate(now).await?;
+        drop(lock);
+        self.open().await
     }
 
     /// Which migrations it has and lacks, as the login that applies them sees it.

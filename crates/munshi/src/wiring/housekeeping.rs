@@ -9,6 +9,7 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::{links, pauses, sign_ins};
 use munshi_jobs::schedule::{self, Rule, Schedule};
 use munshi_jobs::{Failure, Kind, NewJob, Priority, Queue, Registry};
+use munshi_safety::rate_limits::{self, LIMITS};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx};
 use munshi_types::{Clock, TenantId, TenantStatus, Timestamp, Zone};
@@ -59,7 +60,7 @@ pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     Ok(())
 }
 
-/// Sign-ins and links that have ended, and pauses that matter no more.
+/// Sign-ins and links that have ended, pauses that matter no more, and rate limits that are free again.
 async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), Failure> {
     let sweep = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
         pauses::sweep(tx, now)?;
@@ -67,7 +68,9 @@ async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), Failure> {
         links::sweep(tx, now)?;
         Ok(())
     };
-    db.platform(OPERATORS).write(sweep).await.map_err(passing)
+    db.platform(OPERATORS).write(sweep).await.map_err(passing)?;
+    let forget = move |tx: &mut PlatformTx<'_>| rate_limits::sweep(tx, now).map(drop);
+    db.platform(LIMITS).write(forget).await.map_err(passing)
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.

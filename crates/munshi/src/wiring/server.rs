@@ -150,6 +150,12 @@ fn web_options(config: &Config) -> munshi_web::Options {
         request_timeout: config.server.request_timeout,
         body_limit: config.server.body_limit,
         shutdown_grace: config.server.shutdown_grace,
+        connections_per_address: config.server.connections_per_address,
+        proxies: config.web.proxies.clone(),
+        monitors: match config.server.public_metrics {
+            true => munshi_web::MonitorAccess::Everybody,
+            false => munshi_web::MonitorAccess::Local,
+        },
         ..munshi_web::Options::default()
     }
 }

@@ -157,6 +157,20 @@ impl Starting for Start {
         self.place(tenant).await
     }
 
+    async fn is_owner(&self, address: &Address) -> Result<bool, ApiError> {
+        for (_, ready) in &self.ready {
+            let Ok(name) = ready.name.parse() else { continue };
+            let Some(tenant) = self.is_there(&name).await? else { continue };
+            let address = address.clone();
+            let find = move |tx: &mut Tx<'_>| persons::by_address(tx, &address);
+            let found = self.db.read(tenant, find).await?;
+            if found.is_some_and(|person| person.role == Some(Role::Owner) && person.left_at.is_none()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn has_models(&self) -> bool {
         self.has_models
     }

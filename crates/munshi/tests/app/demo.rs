@@ -4,18 +4,20 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
+use munshi_test_support::guarded::Browser;
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::support::{Installation, Running};
 
-/// What a page of this host is answered.
-fn said(address: SocketAddr, host: &str, handle: &str, text: &str) -> String {
-    let body = json!({ "text": text, "message_id": format!("{:0>16}", host.len()) }).to_string();
+/// What a page of this host is answered, with these headers beside.
+fn said(address: SocketAddr, host: &str, more: &str, handle: &str) -> String {
+    let id = format!("{:0>16}", host.len() * 100 + more.len());
+    let body = json!({ "text": "who owes me", "message_id": id }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let head = format!(
-        "POST /visit/{handle}/messages HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\ncontent-type: application/json\r\n\
+        "POST /visit/{handle}/messages HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\ncontent-type: application/json\r\n{more}\
          content-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
@@ -36,13 +38,22 @@ fn a_demo_is_usable_at_once_and_leaves_nothing() {
     let page = demo.ready["chat_url"].as_str().unwrap().to_owned();
     let handle = page.split_once("/c/").unwrap().1;
     assert_eq!(demo.get(&format!("/c/{handle}")).0, 200);
-    let answer = said(demo.address, &demo.address.to_string(), handle, "who owes me");
+    let host = demo.address.to_string();
+    let alone = said(demo.address, &host, "", handle);
+    assert!(!alone.contains("Anil"), "who was not shown the link is nobody, whatever they name: {alone}");
+    let mut browser = Browser::default();
+    let (at, _) = browser.follow(demo.ready["start_link"].as_str().unwrap(), "never");
+    assert_eq!(at, page, "it leads to the chat");
+    let cookie = format!("cookie: munshi_local={}\r\n", browser.cookies["munshi_local"]);
+    let answer = said(demo.address, &host, &cookie, handle);
     assert!(
         answer.contains("Anil Deshmukh") && answer.contains('₹'),
         "the browser here is the owner's: {answer}"
     );
-    let foreign = said(demo.address, "evil.example", handle, "who owes me");
+    let foreign = said(demo.address, "evil.example", &cookie, handle);
     assert!(!foreign.contains("Anil"), "a name that was made to lead here is nobody's: {foreign}");
+    let passed = said(demo.address, &host, &format!("{cookie}via: 1.1 proxy\r\n"), handle);
+    assert!(!passed.contains("Anil"), "nobody sits behind a proxy: {passed}");
     assert!(!installation.data().exists(), "the installation's own folder is not touched");
     demo.signal(Signal::TERM);
     assert_eq!(demo.wait().code(), Some(0), "{}", demo.log());

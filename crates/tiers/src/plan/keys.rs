@@ -43,6 +43,13 @@ fn of_another(draft: &Draft, path: &str, key: &RoutingKey, state: &State) -> Opt
         let problem = draft.problem(path, format!("{key} already leads to another tenant"));
         return Some(problem.hint(format!("{once} there first")));
     }
+    if state.shadowing.contains(key) {
+        let what = format!(
+            "{key} is the name of another tenant's binding, whose page /c/{} it would take",
+            key.text()
+        );
+        return Some(draft.problem(path, what).hint("choose another handle"));
+    }
     let other = state.claimed.get(key)?;
     Some(
         draft.problem(path, format!("tenant {other} wants {key} too")).hint(format!("{once} of one of them")),

@@ -56,6 +56,8 @@ pub struct State {
     pub pinned: BTreeMap<(Title, u32), Body>,
     /// Wanted addresses that lead to other tenants, and where.
     pub taken: BTreeMap<RoutingKey, (TenantId, TierId)>,
+    /// Wanted handles by which another tenant's binding is found as yet.
+    pub shadowing: BTreeSet<RoutingKey>,
     /// Wanted addresses that another tenant of the same plan wants too.
     pub claimed: BTreeMap<RoutingKey, TenantName>,
 }

@@ -58,7 +58,7 @@ pub(super) fn by_id(
 }
 
 /// Looks at one page of tenants, and gives up where there are more.
-pub(super) fn holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
+pub(crate) fn holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Option<Vec<TenantName>>> {
     let page = tenants::list(tx, &PageRequest::new(None, PageRequest::LARGEST))?;
     if page.next.is_some() {
         return Ok(None);

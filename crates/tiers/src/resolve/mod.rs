@@ -26,6 +26,7 @@ use crate::prompt::Cast;
 use crate::size::Tokens;
 use cache::Cache;
 
+pub(crate) use load::holders;
 pub use slice::bucket;
 
 /// Where an address leads.

@@ -104,6 +104,21 @@ on_both_engines! {
         assert!(told.contains("two/bindings/counter.toml:") && told.contains("keys[0]: tenant one wants handle:bazaar too"), "{told}");
     }
 
+    /// Where one tenant alone has a binding of a name, its page is found by that name.
+    async fn a_handle_does_not_take_another_tenants_page(test: TestDb) {
+        let (one, two) = (shop("one", "\"handle:bazaar\""), shop("two", "\"handle:counter\""));
+        one.apply(&test).await.unwrap();
+        let told = problems(two.apply(&test).await.unwrap_err());
+        assert!(told.contains("keys[0]: handle:counter is the name of another tenant's binding, whose page /c/counter it would take"), "{told}");
+        // One's own may be called so, and a handle stays though another's binding gets its name later.
+        one.edit("bindings/counter.toml", "handle:bazaar", "handle:counter");
+        one.apply(&test).await.unwrap();
+        two.edit("bindings/counter.toml", "handle:counter", "handle:mandi");
+        two.apply(&test).await.unwrap();
+        one.edit("bindings/counter.toml", "handle:counter", "handle:counter\", \"handle:bazaar");
+        one.apply(&test).await.unwrap();
+    }
+
     async fn an_address_moves_from_one_tenant_to_another_in_one_plan(test: TestDb) {
         let (one, two) = (shop("one", "\"handle:bazaar\""), shop("two", "\"handle:mandi\""));
         for order in [[&one, &two], [&two, &one]] {

@@ -178,7 +178,8 @@ export class Chat {
   }
 
   say(text) {
-    const item = { id: newId(), text, seen: this.view.seen() };
+    // Who is new gets a token for both: the secret is sent again with the message, and kept no longer than that.
+    const item = { id: newId(), secret: newId(), text, seen: this.view.seen() };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
     return this.deliver(item);
@@ -201,7 +202,8 @@ export class Chat {
     for (let tries = 0; ; tries += 1) {
       try {
         const locale = this.chosen || undefined;
-        const response = await this.door.send({ text: item.text, message_id: item.id, locale, seen: item.seen });
+        const { id: message_id, secret, seen } = item;
+        const response = await this.door.send({ text: item.text, message_id, secret, locale, seen });
         this.setOutgoing(this.outgoing().filter((one) => one.id !== item.id));
         this.view.sent(item.id);
         this.view.notice("");

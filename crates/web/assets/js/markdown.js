@@ -2,19 +2,22 @@
 // the text that it is. Pictures are never fetched: an address in a reply could carry away what was said.
 import { el } from "./dom.js";
 
-const INLINE = /!\[([^\]]*)\]\([^\s)]*\)|`([^`]+)`|\*\*([^*]+)\*\*|\*([^\s*][^*]*)\*|\b_([^\s_][^_]*)_\b|\[([^\]]+)\]\(([^\s)]+)\)|(https?:\/\/[^\s<>"'`)\]]+)/gu;
-const LINKS = ["http:", "https:", "mailto:", "tel:", "upi:"];
+// No part goes past where another of its kind begins, so that a long text is read once however many are left open.
+const INLINE = /!\[([^[\]]*)\]\([^\s()]*\)|`([^`]+)`|\*\*([^*]+)\*\*|\*([^\s*][^*]*)\*|\b_([^\s_][^_]*)_\b|\[([^[\]]+)\]\(([^\s()]+)\)|(https?:\/\/[^\s<>"'`)\]]+)/gu;
+// What anybody wrote may lead to a page; what pays or calls comes from our own tools alone.
+const LINKS = ["http:", "https:", "mailto:"];
+export const TOOL_LINKS = [...LINKS, "tel:", "upi:"];
 
-export function safeLink(text) {
+export function safeLink(text, schemes = LINKS) {
   try {
-    return LINKS.includes(new URL(text).protocol) ? text : null;
+    return schemes.includes(new URL(text).protocol) ? text : null;
   } catch {
     return null;
   }
 }
 
-export function link(address, words) {
-  const safe = safeLink(address);
+export function link(address, words, schemes = LINKS) {
+  const safe = safeLink(address, schemes);
   if (!safe) return document.createTextNode(words);
   return el("a", { href: safe, target: "_blank", rel: "noopener noreferrer nofollow ugc" }, words);
 }

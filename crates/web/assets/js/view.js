@@ -1,6 +1,6 @@
 // What a conversation looks like. It knows nodes and words, and nothing of servers; `on`, which a chat sets, hears what people do.
 import { el, icon, picture, ICONS } from "./dom.js";
-import { link, markdown, safeLink } from "./markdown.js";
+import { link, markdown, safeLink, TOOL_LINKS } from "./markdown.js";
 
 const NEAR = 120;
 const TONES = 6;
@@ -53,7 +53,11 @@ export class View {
     this.text.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.shiftKey && !event.isComposing) this.submit(event);
     });
-    this.log.addEventListener("scroll", () => this.isNear() && (this.newest.hidden = true), { passive: true });
+    this.log.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    // Who is at the end stays there also when the box grows, the window shrinks or a picture comes.
+    this.isAtEnd = true;
+    const sizes = new ResizeObserver(() => this.isAtEnd && this.toEnd(true));
+    [this.log, this.thread].forEach((node) => sizes.observe(node));
     this.typed(false);
   }
 
@@ -105,6 +109,11 @@ export class View {
 
   isNear() {
     return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < NEAR;
+  }
+
+  scrolled() {
+    this.isAtEnd = this.isNear();
+    if (this.isAtEnd) this.newest.hidden = true;
   }
 
   toEnd(always = false) {
@@ -288,13 +297,13 @@ export class View {
     if (one.kind === "link") {
       // A page of our own server is elsewhere on others' pages.
       const url = new URL(one.url, this.base || location).href;
-      return safeLink(url) && el("p", { class: "card" }, link(url, title || url));
+      return safeLink(url, TOOL_LINKS) && el("p", { class: "card" }, link(url, title || url, TOOL_LINKS));
     }
     if (one.kind === "qr") {
       const label = title || this.words.qr;
       const size = one.size + 8;
       const code = picture({ viewBox: `-4 -4 ${size} ${size}`, role: "img", "aria-hidden": "false", "aria-label": label, class: "qr", "shape-rendering": "crispEdges" }, one.path);
-      const words = safeLink(one.text) ? link(one.text, label) : label;
+      const words = safeLink(one.text, TOOL_LINKS) ? link(one.text, label, TOOL_LINKS) : label;
       return el("figure", {}, code, el("figcaption", {}, words));
     }
     if (one.kind === "image") {

@@ -12,6 +12,8 @@ pub(crate) const SIGN_IN: &str = "munshi_sign_in";
 pub(crate) const BROWSER: &str = "munshi_browser";
 /// What pages are read in.
 pub(crate) const LANGUAGE: &str = "munshi_language";
+/// That the link of the machine's terminal was opened here.
+pub(crate) const LOCAL: &str = "munshi_local";
 /// On the way to a connector's service and back.
 pub(crate) const CONNECTOR: &str = "munshi_connector";
 /// Whoever opened a link to a connector's service, and shows in a conversation that it is theirs.

@@ -14,7 +14,7 @@ use super::cookies::{self, SIGN_IN};
 use super::is_secure;
 use super::origin::{self, From};
 use crate::error::{ApiError, Code};
-use crate::visitor::proofs::Proofs;
+use crate::visitor::proofs::{Proofs, VisitorSeat};
 
 /// Asks the store who is signed in, and hosts' keys whom a host vouches for.
 pub struct Proven {
@@ -53,7 +53,12 @@ impl Proofs for Proven {
         self.db.write(tenant, unit).await
     }
 
-    async fn signed_in(&self, tenant: TenantId, headers: &HeaderMap) -> Result<Option<PersonId>, ApiError> {
+    async fn signed_in(
+        &self,
+        tenant: TenantId,
+        headers: &HeaderMap,
+        _: VisitorSeat,
+    ) -> Result<Option<PersonId>, ApiError> {
         let Some(operator) = self.operator(headers).await? else { return Ok(None) };
         let asked = operator.clone();
         let read = move |tx: &mut PlatformTx<'_>| roles::role_in(tx, &asked, tenant);
@@ -63,7 +68,7 @@ impl Proofs for Proven {
         Ok(Some(self.db.write(tenant, unit).await?.id))
     }
 
-    async fn is_operator(&self, headers: &HeaderMap) -> Result<bool, ApiError> {
+    async fn is_operator(&self, headers: &HeaderMap, _: VisitorSeat) -> Result<bool, ApiError> {
         Ok(self.operator(headers).await?.is_some_and(|operator| operator.keeper))
     }
 }

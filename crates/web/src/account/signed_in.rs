@@ -159,16 +159,13 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-/// The address a request comes from, as a proxy of ours tells it. None for this machine itself, which may be a proxy
-/// that stands for everybody.
+/// The address a request comes from, as a proxy that the settings name tells it.
 pub(crate) fn address(
     api: &Inner,
     extensions: &axum::http::Extensions,
     headers: &HeaderMap,
 ) -> Option<std::net::IpAddr> {
-    let peer = extensions.get::<crate::server::Peer>()?.0.ip();
-    let address = crate::visitor::guest::asked_from(peer, headers, &api.visits.proxies).to_canonical();
-    (!address.is_loopback()).then_some(address)
+    api.client_address(extensions.get::<crate::server::Peer>(), headers)
 }
 
 impl Inner {

@@ -83,7 +83,7 @@ impl FromRequestParts<App> for Key {
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
         let grant = needed(&method, path)
             .ok_or_else(|| ApiError::internal(format!("{method} {path} is not in the table of access")))?;
-        let address = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+        let address = api.client_address(parts.extensions.get::<Peer>(), &parts.headers);
         let caller = authenticate(&api, &parts.method, &parts.headers, address).await?;
         api.limits.key(&caller)?;
         caller.may(grant.area, grant.access).map_err(forbidden)?;

@@ -61,6 +61,7 @@ impl From<munshi_safety::Error> for ApiError {
             E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
             E::OverBudget(refused) => Self::new(Code::TooManyRequests, sentence(&refused.to_string()))
                 .hint("GET /v1/usage says when it is free again."),
+            E::RateLimited(reached) => reached.into(),
             error => Self::internal(error),
         }
     }

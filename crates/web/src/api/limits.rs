@@ -1,8 +1,10 @@
 //! How often something may be asked for, before any model is.
 //!
-//! Counted in the memory of this node, so with n nodes behind one address somebody gets up to n times as much: these
-//! limits keep a node from being flooded; what may be spent is counted in the database (`munshi-safety`'s budgets).
-//! Memory is bounded: while there is no room for another counter, newcomers share one.
+//! Counted twice. First in the memory of this node, so that a flood never reaches the database: what has room here is
+//! given back as a [`RateLimit`], and counted once more with the message's own transaction
+//! (`munshi_safety::rate_limits`), where all nodes count as one. Requests of a key and of those who have no good one are
+//! counted by each node for itself: they keep a node from being flooded. Memory is bounded: while there is no room for
+//! another counter, newcomers share one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -12,9 +14,13 @@ use std::time::Duration;
 
 use munshi_identity::keys::Caller;
 use munshi_safety::budget::Plan;
+use munshi_safety::rate_limits::{self, LimitReached, LimitRefill, LimitSubject, RateLimit};
+use munshi_store::Tx;
 use munshi_types::{BindingId, Clock, TenantId, Timestamp};
 
+use super::Inner;
 use crate::error::{ApiError, Code};
+use crate::visitor::client_address::network as whole;
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -30,6 +36,11 @@ pub struct Limit {
 impl Limit {
     const fn new(count: u32, period: Duration) -> Self {
         Self { count, period }
+    }
+
+    /// The same for all nodes together.
+    fn counted(self, subject: LimitSubject, whose: &str, refill: LimitRefill) -> RateLimit {
+        RateLimit::new(subject, whose, (self.count, self.period), refill)
     }
 }
 
@@ -118,12 +129,9 @@ impl Limits {
         Left { limit: self.key.count, remaining, reset }
     }
 
-    /// Whoever has no good key. Without an address they all count as one; on this machine, which may be a proxy that
-    /// stands for everybody, they are not counted.
+    /// Whoever has no good key. Without an address they all count as one; so do those on this machine, which may be a
+    /// proxy that stands for everybody.
     pub(crate) fn stranger(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
-        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
-            return Ok(());
-        }
         for limit in ADDRESS {
             self.count("address", (address.map(whole), limit.period), limit)
                 .map_err(|reached| refusal(&reached, "this address", "requests without a good key"))?;
@@ -132,57 +140,45 @@ impl Limits {
     }
 
     /// A message of somebody at a page who has proved nothing, by the address they ask from.
-    pub(crate) fn visitor(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
-        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
-            return Ok(());
-        }
+    pub(crate) fn visitor(&self, address: Option<IpAddr>) -> Result<[RateLimit; 2], ApiError> {
         for limit in ADDRESS {
             self.count("visitors", (address.map(whole), limit.period), limit)
                 .map_err(|reached| refusal(&reached, "this address", "messages"))?;
         }
-        Ok(())
+        Ok(of_address(address))
     }
 
-    /// Whether an address has sent less than so many messages of a late as nobody in particular; this one is counted.
-    pub(crate) fn newcomer(&self, address: Option<IpAddr>, free: u32) -> bool {
-        if address.is_some_and(|address| address.to_canonical().is_loopback()) {
-            return true;
-        }
+    /// A message of an address as nobody in particular; none where it has sent as many of late as are free.
+    pub(crate) fn newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
         let limit = Limit::new(free.max(1), VISIT.period);
-        free > 0 && self.count("newcomer", address.map(whole), limit).is_ok()
+        let is_free = free > 0 && self.count("newcomer", address.map(whole), limit).is_ok();
+        let whose = address_text(address);
+        is_free.then(|| limit.counted(LimitSubject::Newcomer, &whose, LimitRefill::Steady))
     }
 
     /// A message of the tenant, before anything is done about it.
-    pub(crate) fn tenant(&self, id: TenantId, plan: Plan) -> Result<(), ApiError> {
-        self.count("tenant", id, tenant(plan)).map_err(|reached| {
-            refusal(&reached, "this workspace", "messages")
-                .hint(format!("Wait for the seconds in `retry-after`. The plan {plan} has this limit; a larger one has more."))
-        })
+    pub(crate) fn tenant(&self, id: TenantId, plan: Plan) -> Result<RateLimit, ApiError> {
+        let limit = tenant(plan);
+        self.count("tenant", id, limit).map_err(|reached| of_tenant(&reached))?;
+        Ok(limit.counted(LimitSubject::Tenant, "", LimitRefill::Steady))
     }
 
     /// A message of one person, known by their id or by the one address that was given.
-    pub(crate) fn person(&self, tenant: TenantId, who: impl std::hash::Hash) -> Result<(), ApiError> {
-        self.count("person", (tenant, who), PERSON)
-            .map_err(|reached| refusal(&reached, "this person", "messages"))
+    pub(crate) fn person(&self, tenant: TenantId, who: &str) -> Result<RateLimit, ApiError> {
+        self.count("person", (tenant, who), PERSON).map_err(|reached| of_person(&reached))?;
+        Ok(PERSON.counted(LimitSubject::Person, who, LimitRefill::Steady))
     }
 
     /// A message of somebody who has proved nothing.
     pub(crate) fn visit(
         &self,
         tenant: TenantId,
-        who: impl std::hash::Hash,
+        who: &str,
         binding: BindingId,
-    ) -> Result<(), ApiError> {
-        self.count_visit((tenant, who, binding)).map_err(|reached| {
-            let minutes = VISIT.period.as_secs() / 60;
-            let words = format!(
-                "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
-                VISIT.count
-            );
-            ApiError::new(Code::TooManyRequests, words)
-                .hint("Wait for the seconds in `retry-after`, or let them prove a phone: POST /v1/persons/{id}/link.")
-                .retry_after(reached.wait)
-        })
+    ) -> Result<RateLimit, ApiError> {
+        self.count_visit((tenant, who, binding)).map_err(|reached| of_visit(&reached))?;
+        let whose = format!("{who} {binding}");
+        Ok(VISIT.counted(LimitSubject::Visit, &whose, LimitRefill::AfterSilence))
     }
 
     /// A leaky bucket in one number: when it will have run empty.
@@ -243,15 +239,67 @@ impl Counters {
     }
 }
 
-/// Whoever has an IPv6 network has all its addresses.
-fn whole(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(six) => {
-            let [a, b, c, d, ..] = six.segments();
-            IpAddr::V6([a, b, c, d, 0, 0, 0, 0].into())
+fn address_text(address: Option<IpAddr>) -> String {
+    address.map(|address| whole(address).to_string()).unwrap_or_default()
+}
+
+/// What a message from an address is counted by in the database.
+pub(crate) fn of_address(address: Option<IpAddr>) -> [RateLimit; 2] {
+    let [minute, day] = ADDRESS;
+    let whose = address_text(address);
+    [
+        minute.counted(LimitSubject::AddressMinute, &whose, LimitRefill::Steady),
+        day.counted(LimitSubject::AddressDay, &whose, LimitRefill::Steady),
+    ]
+}
+
+/// A limit that all nodes together have reached, in the words of this node's own.
+impl From<LimitReached> for ApiError {
+    fn from(reached: LimitReached) -> Self {
+        let limit = Limit::new(reached.most, reached.period);
+        let (subject, reached) = (reached.subject, Reached { limit, wait: reached.wait });
+        match subject {
+            LimitSubject::Tenant => of_tenant(&reached),
+            LimitSubject::Person => of_person(&reached),
+            LimitSubject::Visit => of_visit(&reached),
+            LimitSubject::AddressMinute | LimitSubject::AddressDay | LimitSubject::Newcomer => {
+                refusal(&reached, "this address", "messages")
+            }
         }
-        four => four,
     }
+}
+
+impl Inner {
+    /// Counts in the database what no message carries there.
+    pub(crate) async fn count_limits(
+        &self,
+        tenant: TenantId,
+        limits: Vec<RateLimit>,
+    ) -> Result<(), ApiError> {
+        let now = self.clock.now();
+        let unit = move |tx: &mut Tx<'_>| rate_limits::count(tx, &limits, now);
+        Ok(self.db.write(tenant, unit).await?)
+    }
+}
+
+fn of_tenant(reached: &Reached) -> ApiError {
+    refusal(reached, "this workspace", "messages")
+        .hint("Wait for the seconds in `retry-after`. The plan has this limit; a larger one has more.")
+}
+
+fn of_person(reached: &Reached) -> ApiError {
+    refusal(reached, "this person", "messages")
+}
+
+fn of_visit(reached: &Reached) -> ApiError {
+    let minutes = VISIT.period.as_secs() / 60;
+    let words = format!(
+        "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
+        VISIT.count
+    );
+    ApiError::new(Code::TooManyRequests, words)
+        .hint("Wait for the seconds in `retry-after`, or let them prove a phone: POST /v1/persons/{id}/link.")
+        .retry_after(reached.wait)
 }
 
 fn refusal(reached: &Reached, who: &str, what: &str) -> ApiError {
@@ -339,7 +387,8 @@ mod tests {
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
         assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
         let here = Some(IpAddr::from([127, 0, 0, 1]));
-        assert!((0..1000).all(|_| limits.stranger(here).is_ok()));
+        assert!((0..ADDRESS[0].count).all(|_| limits.visitor(here).is_ok()));
+        assert!(limits.visitor(here).is_err(), "this machine may be a proxy");
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_agent::{Fate, KeyUse};
+use munshi_agent::{Fate, KeyUse, ReceiveOptions};
 use munshi_identity::keys::SpeaksAs;
 use munshi_tiers::Resolution;
 use munshi_types::{ClientScreen, Inbound, MessageId, RunId, To};
@@ -15,7 +15,7 @@ use crate::api::access::Key;
 use crate::api::ask::invalid;
 use crate::api::speaker::{Speaker, client_of};
 use crate::error::ApiError;
-use crate::routes::chat::send::{admit, same_words};
+use crate::routes::chat::send::{ChatAdmission, admit, same_words};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,7 +44,7 @@ pub(crate) async fn ask(
         Some(person) => Speaker::called(key, person)?,
         None => Speaker::of_key(key),
     };
-    let person = admit(key, &speaker, place).await?;
+    let ChatAdmission { person, limits } = admit(key, &speaker, place).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = Inbound {
@@ -61,8 +61,9 @@ pub(crate) async fn ask(
     };
     munshi_agent::fit::check(&inbound)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.
-    let usage = KeyUse { speaks_as: SpeaksAs::Program, ..key.usage() };
-    let received = key.api.engine.receive_through(inbound, usage).await?;
+    let key_use = Some(KeyUse { speaks_as: SpeaksAs::Program, ..key.usage() });
+    let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
+    let received = key.api.engine.receive_limited(inbound, options).await?;
     if received.fate == Fate::SeenBefore {
         same_words(&key.api, &received, asked.message).await?;
     }

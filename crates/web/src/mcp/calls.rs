@@ -65,11 +65,12 @@ pub(crate) async fn call(
 pub(super) async fn admit(key: &Key) -> Result<(), ApiError> {
     let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
     let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
-    api.limits.tenant(tenant, plan)?;
-    match key.caller.principal.person {
-        Some(person) => api.limits.person(tenant, person),
-        None => api.limits.person(tenant, key.caller.key),
-    }
+    let of_tenant = api.limits.tenant(tenant, plan)?;
+    let of_person = match key.caller.principal.person {
+        Some(person) => api.limits.person(tenant, &person.to_string())?,
+        None => api.limits.person(tenant, &key.caller.key.to_string())?,
+    };
+    api.count_limits(tenant, vec![of_tenant, of_person]).await
 }
 
 /// The same for the same key of the same API key. What was only tried out under a key is not what is done under it.

@@ -1,7 +1,9 @@
 //! Open connections: how many, and how they end.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -19,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use super::{Options, Peer, listener};
 use crate::metrics::CONNECTIONS;
+use crate::visitor::client_address::network;
 
 /// Owns a task per connection from accept to close.
 pub(super) struct Connections {
@@ -26,6 +29,7 @@ pub(super) struct Connections {
     protocol: http1::Builder,
     /// One permit per connection that may still be opened.
     slots: Arc<Semaphore>,
+    by_address: Arc<AddressCounts>,
     tasks: TaskTracker,
     ends: Ends,
 }
@@ -47,6 +51,7 @@ impl Connections {
             service,
             protocol,
             slots: Arc::new(Semaphore::new(options.max_connections.min(Semaphore::MAX_PERMITS))),
+            by_address: Arc::new(AddressCounts::new(options)),
             tasks: TaskTracker::new(),
             ends: Ends::default(),
         }
@@ -65,9 +70,11 @@ impl Connections {
             tracing::debug!(%error, "a connection was gone before it was served");
             return;
         }
+        let Ok(peer) = stream.peer_addr() else { return };
+        let Some(place) = AddressCounts::take(&self.by_address, peer.ip()) else { return };
         let (service, protocol, ends) = (self.service.clone(), self.protocol.clone(), self.ends.clone());
         self.tasks.spawn(async move {
-            let _counted = Counted::new(slot);
+            let _counted = (Counted::new(slot), place);
             drive(stream, service, &protocol, ends).await;
         });
     }
@@ -106,6 +113,61 @@ impl Drop for Counted {
     }
 }
 
+/// How many connections each address holds.
+struct AddressCounts {
+    most: usize,
+    proxies: Vec<IpAddr>,
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// A connection's place in the count of its address; none for those who are not counted.
+struct AddressPlace {
+    counts: Arc<AddressCounts>,
+    address: Option<IpAddr>,
+}
+
+impl AddressCounts {
+    fn new(options: &Options) -> Self {
+        let (most, proxies) = (options.connections_per_address.max(1), options.proxies.clone());
+        Self { most, proxies, open: Mutex::default() }
+    }
+
+    /// None where the address has as many as it may.
+    fn take(counts: &Arc<Self>, peer: IpAddr) -> Option<AddressPlace> {
+        let peer = peer.to_canonical();
+        let stands_for_others = peer.is_loopback() || counts.proxies.contains(&peer);
+        let place = |address| AddressPlace { counts: counts.clone(), address };
+        if stands_for_others {
+            return Some(place(None));
+        }
+        let address = network(peer);
+        let mut open = counts.open();
+        let held = open.entry(address).or_default();
+        if *held >= counts.most {
+            tracing::debug!(%address, most = counts.most, "an address holds as many connections as it may");
+            return None;
+        }
+        *held += 1;
+        drop(open);
+        Some(place(Some(address)))
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for AddressPlace {
+    fn drop(&mut self) {
+        let Some(address) = self.address else { return };
+        let mut open = self.counts.open();
+        match open.get_mut(&address) {
+            Some(held) if *held > 1 => *held -= 1,
+            _ => drop(open.remove(&address)),
+        }
+    }
+}
+
 /// Serves one connection. Dropping it drops the handler that runs for it.
 async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, ends: Ends) {
     let peer = stream.peer_addr().ok().map(Peer);
@@ -133,5 +195,34 @@ async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, en
     };
     if let Err(error) = result {
         tracing::debug!(%error, "a connection ended early");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_holds_so_many_and_no_more() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let options =
+            Options { connections_per_address: 2, proxies: vec![ip("10.0.0.1")], ..Options::default() };
+        let counts = Arc::new(AddressCounts::new(&options));
+        let take = |text: &str| AddressCounts::take(&counts, ip(text));
+        let (one, two) = (take("203.0.113.1"), take("::ffff:203.0.113.1"));
+        assert!(one.is_some() && two.is_some() && take("203.0.113.1").is_none());
+        assert!(take("203.0.113.2").is_some(), "others have their own");
+        drop(two);
+        let again = take("203.0.113.1");
+        assert!(again.is_some() && take("203.0.113.1").is_none());
+        let six = [take("2001:db8::1"), take("2001:db8::2")];
+        assert!(six.iter().all(Option::is_some) && take("2001:db8::3").is_none(), "a network is one address");
+        // Those who stand for others.
+        for proxy in ["127.0.0.1", "::1", "10.0.0.1"] {
+            let places: Vec<_> = (0..10).map(|_| take(proxy)).collect();
+            assert!(places.iter().all(Option::is_some), "{proxy}");
+        }
+        drop((one, again, six));
+        assert!(counts.open().is_empty(), "nothing is kept of those who have gone");
     }
 }

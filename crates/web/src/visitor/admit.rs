@@ -5,12 +5,14 @@ use axum::response::{IntoResponse, Response};
 use munshi_agent::sessions;
 use munshi_identity::Person;
 use munshi_safety::budget::{self, Plan};
+use munshi_safety::rate_limits::{LimitSubject, RateLimit};
 use munshi_store::Tx;
 use munshi_types::Id;
 
 use super::challenge::{self, For, Proof};
 use super::guest::{Guest, Proved};
 use super::place::is_closed;
+use crate::api::limits::of_address;
 use crate::error::{ApiError, Code};
 
 const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
@@ -51,12 +53,20 @@ struct Known {
     said: i64,
 }
 
-/// Lets a message pass, or says why not. Gives the person, where they are known.
+/// A message that this node lets pass.
+pub(crate) struct VisitAdmission {
+    /// Who sent it, where they are known.
+    pub(crate) person: Option<Person>,
+    /// What it is counted by when it is stored, on all nodes together.
+    pub(crate) limits: Vec<RateLimit>,
+}
+
+/// Lets a message pass, or says why not.
 pub(crate) async fn admit(
     guest: &Guest,
     message: &str,
     proof: Option<&Proof>,
-) -> Result<Option<Person>, Kept> {
+) -> Result<VisitAdmission, Kept> {
     let known = look(guest).await?;
     let is_member = known.person.as_ref().is_some_and(|person| person.role.is_some());
     if is_closed(&guest.place) && !is_member {
@@ -67,18 +77,44 @@ pub(crate) async fn admit(
     }
     let (limits, tenant) = (&guest.api.limits, guest.place.tenant);
     let is_visitor = known.person.as_ref().is_none_or(|person| person.visitor && person.role.is_none());
-    if is_visitor {
-        work(guest, &known, message, proof).await?;
-    }
-    limits.tenant(tenant, known.plan)?;
+    let mut counted = match is_visitor {
+        true => work(guest, &known, message, proof).await?,
+        false => Vec::new(),
+    };
+    counted.push(limits.tenant(tenant, known.plan)?);
     if let Some(person) = &known.person {
-        limits.person(tenant, person.id)?;
+        counted.push(limits.person(tenant, &person.id.to_string())?);
     }
     // Who has no token yet is counted by the one they get.
     if is_visitor && !matches!(guest.proved, Proved::Nothing) {
-        limits.visit(tenant, visitor(guest), guest.place.binding_id)?;
+        counted.push(limits.visit(tenant, &visitor(guest), guest.place.binding_id)?);
     }
-    Ok(known.person)
+    // Whatever else is reached is told before work is asked for.
+    counted.sort_by_key(|limit| limit.subject == LimitSubject::Newcomer);
+    Ok(VisitAdmission { person: known.person, limits: counted })
+}
+
+/// The answer to a message that the database did not count: work, where all that was reached is how much somebody new says
+/// without.
+pub(crate) async fn refuse(guest: &Guest, message: &str, error: munshi_agent::Error) -> Kept {
+    let reached = match &error {
+        munshi_agent::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
+        _ => return error.into(),
+    };
+    if reached != LimitSubject::Newcomer {
+        return error.into();
+    }
+    match ask_work(guest, message).await {
+        Ok(challenge) => Kept::Asked(challenge),
+        Err(error) => Kept::Refused(error),
+    }
+}
+
+async fn ask_work(guest: &Guest, message: &str) -> Result<String, ApiError> {
+    let key = guest.api.codes.key(guest.place.tenant).await?;
+    let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
+    let of = For { binding: &binding, visitor: &visitor, message };
+    Ok(challenge::make(&key, of, guest.api.visits.challenge.bits, guest.api.clock.now()))
 }
 
 async fn look(guest: &Guest) -> Result<Known, ApiError> {
@@ -97,25 +133,35 @@ async fn look(guest: &Guest) -> Result<Known, ApiError> {
 }
 
 /// After some messages a browser does a little work for each. Who begins anew with every message is known by their
-/// address all the same. A message counts for its address when it first comes: who has done the work it was answered with
-/// was counted then.
-async fn work(guest: &Guest, known: &Known, message: &str, proof: Option<&Proof>) -> Result<(), Kept> {
+/// address all the same. On this node a message counts for its address when it first comes: who has done the work it was
+/// answered with was counted then. In the database those count that are taken.
+async fn work(
+    guest: &Guest,
+    known: &Known,
+    message: &str,
+    proof: Option<&Proof>,
+) -> Result<Vec<RateLimit>, Kept> {
     let wanted = guest.api.visits.challenge;
     let key = guest.api.codes.key(guest.place.tenant).await?;
     let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
     let of = For { binding: &binding, visitor: &visitor, message };
-    let now = guest.api.clock.now();
-    if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, now)) {
-        return Ok(());
+    if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, guest.api.clock.now())) {
+        return Ok(of_address(guest.address).into());
     }
-    guest.api.limits.visitor(guest.address)?;
+    let mut counted = Vec::from(guest.api.limits.visitor(guest.address)?);
+    if wanted.bits == 0 {
+        return Ok(counted);
+    }
     // Each message of theirs has an answer beside it.
     let said = u32::try_from(known.said / 2).unwrap_or(u32::MAX);
-    let is_free = said < wanted.after && guest.api.limits.newcomer(guest.address, wanted.after);
-    if wanted.bits == 0 || is_free {
-        return Ok(());
+    let is_young = said < wanted.after;
+    match is_young.then(|| guest.api.limits.newcomer(guest.address, wanted.after)).flatten() {
+        Some(newcomer) => {
+            counted.push(newcomer);
+            Ok(counted)
+        }
+        None => Err(Kept::Asked(ask_work(guest, message).await?)),
     }
-    Err(Kept::Asked(challenge::make(&key, of, wanted.bits, now)))
 }
 
 /// By what they are counted and sealed for; somebody without a token is nobody in particular.

@@ -13,6 +13,7 @@ use munshi_store::Tx;
 use munshi_tiers::Resolution;
 use munshi_types::{PersonId, RunId, Sender};
 
+use super::here::find_seat;
 use super::origin::{Origin, foreign};
 use super::place;
 use super::token::Token;
@@ -56,9 +57,9 @@ impl FromRequestParts<App> for Guest {
         if !origin.may_reach(&api, &place).await? {
             return Err(foreign(&origin));
         }
-        let proved = proved(&api, &place, &origin, &parts.headers).await?;
-        let peer = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
-        let address = peer.map(|peer| asked_from(peer, &parts.headers, &api.visits.proxies));
+        let peer = parts.extensions.get::<Peer>();
+        let proved = proved(&api, &place, &origin, (peer, &parts.headers)).await?;
+        let address = api.client_address(peer, &parts.headers);
         Ok(Self { api, place, proved, origin, address })
     }
 }
@@ -68,7 +69,7 @@ async fn proved(
     api: &Api,
     place: &Resolution,
     origin: &Origin,
-    headers: &HeaderMap,
+    (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<Proved, ApiError> {
     if let Some(text) = bearer(headers) {
         if !Token::is_meant(text) {
@@ -82,7 +83,8 @@ async fn proved(
         return Ok(Proved::Nothing);
     }
     let browser = Token::of_cookie(headers, origin.line()).map_or(Proved::Nothing, Proved::Browser);
-    match api.visits.proofs.signed_in(place.tenant, headers).await? {
+    let seat = find_seat(api, peer, headers).await?;
+    match api.visits.proofs.signed_in(place.tenant, headers, seat).await? {
         // Whoever opened the business in this browser goes on as who they were, with what they had said.
         Some(_) if is_member(api, place, &browser).await? => Ok(browser),
         Some(person) => Ok(Proved::Person(person)),
@@ -90,22 +92,21 @@ async fn proved(
     }
 }
 
+/// Whether whoever opens a page is known to belong to its business.
+pub(crate) async fn is_known_member(
+    api: &Api,
+    place: &Resolution,
+    (peer, headers): (Option<&Peer>, &HeaderMap),
+) -> Result<bool, ApiError> {
+    let origin = Origin::of(headers).over(api.account.line(headers));
+    let proved = proved(api, place, &origin, (peer, headers)).await?;
+    is_member(api, place, &proved).await
+}
+
 async fn is_member(api: &Api, place: &Resolution, proved: &Proved) -> Result<bool, ApiError> {
     let proved = proved.clone();
     let person = api.db.read(place.tenant, move |tx| find(tx, &proved)).await?;
     Ok(person.is_some_and(|person| person.role.is_some() && person.left_at.is_none()))
-}
-
-/// The other end of the line; where that is a proxy of ours, the last address it was told that is none.
-pub(crate) fn asked_from(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
-    let is_proxy = |address: &IpAddr| proxies.contains(&address.to_canonical());
-    if !is_proxy(&peer) {
-        return peer;
-    }
-    let told = headers.get_all("x-forwarded-for").into_iter().filter_map(|value| value.to_str().ok());
-    let told: Vec<&str> = told.flat_map(|value| value.split(',')).map(str::trim).collect();
-    let known = told.iter().rev().map_while(|text| text.parse::<IpAddr>().ok());
-    known.into_iter().find(|address| !is_proxy(address)).unwrap_or(peer)
 }
 
 impl Guest {
@@ -155,27 +156,4 @@ pub(crate) fn find(tx: &mut Tx<'_>, proved: &Proved) -> Result<Option<Person>, A
         Proved::Person(id) => persons::living(tx, *id)?,
     };
     Ok(found.filter(|person| person.left_at.is_none()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_proxy_of_ours_is_believed_and_nobody_else() {
-        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let headers = |text: &'static str| {
-            let name = axum::http::HeaderName::from_static("x-forwarded-for");
-            HeaderMap::from_iter([(name, axum::http::HeaderValue::from_static(text))])
-        };
-        let from = |peer: &str, told: &'static str| {
-            asked_from(ip(peer), &headers(told), &[ip("10.0.0.1"), ip("10.0.0.2")])
-        };
-        assert_eq!(from("192.0.2.7", "203.0.113.1"), ip("192.0.2.7"), "anybody can write that");
-        assert_eq!(from("10.0.0.1", "203.0.113.1"), ip("203.0.113.1"));
-        assert_eq!(from("10.0.0.1", "198.51.100.9, 203.0.113.1, 10.0.0.2"), ip("203.0.113.1"));
-        assert_eq!(from("10.0.0.1", "203.0.113.1, nonsense"), ip("10.0.0.1"));
-        assert_eq!(from("10.0.0.1", ""), ip("10.0.0.1"));
-        assert_eq!(from("::ffff:10.0.0.1", "203.0.113.1"), ip("203.0.113.1"));
-    }
 }

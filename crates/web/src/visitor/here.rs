@@ -2,28 +2,51 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
-use axum::http::header::{FORWARDED, HOST, VIA};
+use axum::http::header::HOST;
 use axum::http::request::Parts;
 use munshi_identity::operators::{self, OPERATORS};
+use munshi_types::TenantId;
 
+use super::client_address::is_local;
+use super::local_session;
 use super::origin::{Origin, host_of};
+use super::proofs::VisitorSeat;
+use crate::api::Inner;
 use crate::app::App;
 use crate::error::{ApiError, Code};
-use crate::server::Peer;
-
-/// What only a proxy adds: behind one, everybody seems to sit here.
-const PASSED_ON: [&str; 4] = ["x-forwarded-for", "x-forwarded-host", "x-real-ip", "x-forwarded-proto"];
+use crate::server::{MonitorAccess, Peer};
 
 /// Whether the request comes from this machine and is meant for it: a name that leads here from elsewhere is not
-/// believed, so that no page on the web speaks for whoever sits here.
-pub(crate) fn sits_here(peer: Option<&Peer>, headers: &HeaderMap) -> bool {
-    let is_near = peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback());
-    let passed_on = PASSED_ON.iter().any(|name| headers.contains_key(*name))
-        || headers.contains_key(FORWARDED)
-        || headers.contains_key(VIA);
+/// believed, so that no page on the web speaks for whoever sits here. Alone it proves nothing: a proxy on this machine
+/// that adds no header looks the same.
+fn is_from_here(peer: Option<&Peer>, headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
     let is_meant = matches!(host, "localhost" | "127.0.0.1" | "::1");
-    is_near && is_meant && !passed_on
+    is_meant && is_local(peer, headers)
+}
+
+/// Where whoever asks sits: at the machine if they come from it and their browser has opened the link of its terminal.
+pub(crate) async fn find_seat(
+    api: &Inner,
+    peer: Option<&Peer>,
+    headers: &HeaderMap,
+) -> Result<VisitorSeat, ApiError> {
+    let Some(sent) = local_session::sent(headers).filter(|_| is_from_here(peer, headers)) else {
+        return Ok(VisitorSeat::Elsewhere);
+    };
+    let key = api.codes.key(TenantId::PLATFORM).await?;
+    let is_known = local_session::is_session(&key, sent, api.clock.now());
+    Ok(if is_known { VisitorSeat::AtMachine } else { VisitorSeat::Elsewhere })
+}
+
+/// Whether a link of the terminal is opened where it was meant to be.
+pub(crate) async fn is_local_link(
+    api: &Inner,
+    (peer, headers): (Option<&Peer>, &HeaderMap),
+    token: &str,
+) -> Result<bool, ApiError> {
+    let key = api.codes.key(TenantId::PLATFORM).await?;
+    Ok(is_from_here(peer, headers) && local_session::is_link(&key, token, api.clock.now()))
 }
 
 /// Somebody who may set this installation up, on a page of ours.
@@ -40,18 +63,32 @@ impl FromRequestParts<App> for Keeper {
             return Ok(Self);
         }
         Err(ApiError::new(Code::Forbidden, "This is for whoever looks after this installation.")
-            .hint("Sign in as its keeper; while nobody has an account, open it on the machine itself as http://localhost."))
+            .hint("Sign in as its keeper; while nobody has an account, open the link that `munshi serve` shows, on the machine itself."))
     }
 }
 
-/// Who sits here is believed while nobody has an account and nothing says that the installation is for others: some
-/// proxies add nothing to what they pass on, and then everybody seems to sit here.
-pub(crate) async fn is_keeper(app: &App, peer: Option<&Peer>, headers: &HeaderMap) -> Result<bool, ApiError> {
-    let api = app.api()?;
-    if api.visits.proofs.is_operator(headers).await? {
+/// Whether somebody may read what the installation tells of itself: a program on this machine, or its keeper.
+pub(crate) async fn may_monitor(
+    app: &App,
+    access: MonitorAccess,
+    (peer, headers): (Option<&Peer>, &HeaderMap),
+) -> Result<bool, ApiError> {
+    if access == MonitorAccess::Everybody || is_local(peer, headers) {
         return Ok(true);
     }
-    if !sits_here(peer, headers) || api.account.public_url.is_some() {
+    let Ok(api) = app.api() else { return Ok(false) };
+    let seat = find_seat(api, peer, headers).await?;
+    api.visits.proofs.is_operator(headers, seat).await
+}
+
+/// Who sits at the machine may set it up while nobody has an account and nothing says that the installation is for others.
+pub(crate) async fn is_keeper(app: &App, peer: Option<&Peer>, headers: &HeaderMap) -> Result<bool, ApiError> {
+    let api = app.api()?;
+    let seat = find_seat(api, peer, headers).await?;
+    if api.visits.proofs.is_operator(headers, seat).await? {
+        return Ok(true);
+    }
+    if seat == VisitorSeat::Elsewhere || api.account.public_url.is_some() {
         return Ok(false);
     }
     Ok(!api.db.platform(OPERATORS).read(operators::any).await?)
@@ -70,14 +107,14 @@ mod tests {
         let sent = |pairs: &[(HeaderName, &'static str)]| -> HeaderMap {
             pairs.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
         };
-        assert!(sits_here(Some(&near), &sent(&[(HOST, "localhost:8400")])));
-        assert!(sits_here(Some(&six), &sent(&[(HOST, "[::1]:8400")])));
-        assert!(!sits_here(Some(&far), &sent(&[(HOST, "localhost:8400")])));
-        assert!(!sits_here(None, &sent(&[(HOST, "localhost:8400")])));
+        assert!(is_from_here(Some(&near), &sent(&[(HOST, "localhost:8400")])));
+        assert!(is_from_here(Some(&six), &sent(&[(HOST, "[::1]:8400")])));
+        assert!(!is_from_here(Some(&far), &sent(&[(HOST, "localhost:8400")])));
+        assert!(!is_from_here(None, &sent(&[(HOST, "localhost:8400")])));
         // A page on the web whose name was made to lead here.
-        assert!(!sits_here(Some(&near), &sent(&[(HOST, "evil.example:8400")])));
+        assert!(!is_from_here(Some(&near), &sent(&[(HOST, "evil.example:8400")])));
         let passed = HeaderName::from_static("x-forwarded-for");
-        assert!(!sits_here(Some(&near), &sent(&[(HOST, "127.0.0.1:8400"), (passed, "203.0.113.1")])));
-        assert!(!sits_here(Some(&near), &sent(&[])));
+        assert!(!is_from_here(Some(&near), &sent(&[(HOST, "127.0.0.1:8400"), (passed, "203.0.113.1")])));
+        assert!(!is_from_here(Some(&near), &sent(&[])));
     }
 }

@@ -43,6 +43,11 @@ pub(crate) fn is_closed(place: &Resolution) -> bool {
     matches!(place.binding.door, Audience::Private | Audience::Work)
 }
 
+/// Who answers there, as it is told to somebody. Those who may not talk there learn no names.
+pub(crate) fn name_shown(place: &Resolution, is_open: bool) -> &str {
+    if is_open { &place.human.body.name } else { "Munshi" }
+}
+
 pub(crate) fn is_on_the_web(place: &Resolution) -> bool {
     place.binding.channels.contains(&Channel::Web)
 }

@@ -7,6 +7,14 @@ use crate::error::ApiError;
 
 pub use axum::http::HeaderMap;
 
+/// Where whoever asks sits, as the other end of the line and the cookie of the terminal's link prove it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VisitorSeat {
+    /// In front of this very machine.
+    AtMachine,
+    Elsewhere,
+}
+
 /// The seam to sign-in and to the hosts of widgets.
 #[async_trait]
 pub trait Proofs: Send + Sync + 'static {
@@ -16,10 +24,15 @@ pub trait Proofs: Send + Sync + 'static {
 
     /// The person of this tenant who is signed in here, by what their browser sent; none for anybody else. Asked only for
     /// requests of our own pages.
-    async fn signed_in(&self, tenant: TenantId, headers: &HeaderMap) -> Result<Option<PersonId>, ApiError>;
+    async fn signed_in(
+        &self,
+        tenant: TenantId,
+        headers: &HeaderMap,
+        seat: VisitorSeat,
+    ) -> Result<Option<PersonId>, ApiError>;
 
     /// Whether somebody is signed in who looks after this installation.
-    async fn is_operator(&self, headers: &HeaderMap) -> Result<bool, ApiError>;
+    async fn is_operator(&self, headers: &HeaderMap, seat: VisitorSeat) -> Result<bool, ApiError>;
 }
 
 /// Nobody has proved anything.
@@ -32,11 +45,16 @@ impl Proofs for NoProofs {
             .hint("Leave `token` out: then they talk as visitors."))
     }
 
-    async fn signed_in(&self, _: TenantId, _: &HeaderMap) -> Result<Option<PersonId>, ApiError> {
+    async fn signed_in(
+        &self,
+        _: TenantId,
+        _: &HeaderMap,
+        _: VisitorSeat,
+    ) -> Result<Option<PersonId>, ApiError> {
         Ok(None)
     }
 
-    async fn is_operator(&self, _: &HeaderMap) -> Result<bool, ApiError> {
+    async fn is_operator(&self, _: &HeaderMap, _: VisitorSeat) -> Result<bool, ApiError> {
         Ok(false)
     }
 }

@@ -49,6 +49,9 @@ pub trait Starting: Send + Sync + 'static {
     /// Gives the place to talk at.
     async fn open(&self, tenant: &TenantName, owner: &Address) -> Result<Option<String>, ApiError>;
 
+    /// Whether somebody with this address owns a tenant that came ready.
+    async fn is_owner(&self, address: &Address) -> Result<bool, ApiError>;
+
     /// Whether any model but the built-in one is set up.
     fn has_models(&self) -> bool;
 

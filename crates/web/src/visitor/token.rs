@@ -35,10 +35,11 @@ impl Token {
         Self(PREFIX.chars().chain(letters).collect())
     }
 
-    /// Somebody new's, out of the id of their first message, which is of chance too. An answer that is lost on the line
-    /// takes the token with it; who sends the message again gets the same, and is the same.
-    pub(crate) fn of_first(key: &CodeKey, binding: &str, message: &str) -> Self {
-        let sealed = key.seal(PURPOSE, &[binding, message]);
+    /// Somebody new's, out of their first message's id and a secret that their browser made for it. An answer that is lost
+    /// on the line takes the token with it; who sends the message again gets the same, and is the same. The secret is
+    /// stored nowhere and shown to nobody, so nobody who reads the message gets the token.
+    pub(crate) fn of_first(key: &CodeKey, binding: &str, message: &str, secret: &str) -> Self {
+        let sealed = key.seal(PURPOSE, &[binding, message, secret]);
         Self(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(sealed)))
     }
 
@@ -83,6 +84,11 @@ impl Token {
     pub(crate) fn cookie(&self, line: Line) -> Option<HeaderValue> {
         cookies::keep(NAME, &self.0, AGE, line == Line::Secure)
     }
+
+    /// Takes it out of the browser.
+    pub(crate) fn forgotten(line: Line) -> Option<HeaderValue> {
+        cookies::forget(NAME, line == Line::Secure)
+    }
 }
 
 /// How a browser reaches us.
@@ -123,13 +129,14 @@ mod tests {
     #[test]
     fn a_first_message_that_comes_again_has_the_same_token() {
         let key = CodeKey::new(&[7; 32]);
-        let token = Token::of_first(&key, "b", "m");
+        let token = Token::of_first(&key, "b", "m", "s");
         assert_eq!(Token::parse(token.reveal()), Some(token.clone()));
-        assert_eq!(Token::of_first(&key, "b", "m"), token);
-        for other in [Token::of_first(&key, "b", "n"), Token::of_first(&key, "c", "m")] {
+        assert_eq!(Token::of_first(&key, "b", "m", "s"), token);
+        let of = |binding, message, secret| Token::of_first(&key, binding, message, secret);
+        for other in [of("b", "n", "s"), of("c", "m", "s"), of("b", "m", "t"), of("b", "m", "")] {
             assert_ne!(other, token);
         }
-        assert_ne!(Token::of_first(&CodeKey::new(&[8; 32]), "b", "m"), token, "another tenant's");
+        assert_ne!(Token::of_first(&CodeKey::new(&[8; 32]), "b", "m", "s"), token, "another tenant's");
         let twice = format!("munshi_visitor={0}; munshi_visitor={0}", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(twice).unwrap())]);
         assert_eq!(Token::of_cookie(&headers, Line::Open), None);

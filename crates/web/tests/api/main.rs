@@ -42,6 +42,7 @@ mod hostile;
 mod keys;
 mod limits;
 mod mcp;
+mod nodes;
 mod offline;
 mod openai;
 mod openai_tools;

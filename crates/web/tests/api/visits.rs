@@ -3,29 +3,31 @@
 use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
+use munshi_identity::codes::CodeKey;
 use munshi_identity::passwords::Passwords;
 use munshi_identity::{Person, Role, persons};
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_types::{MessageId, PersonId, SystemRandom};
+use munshi_web::visitor::local_session;
 use munshi_web::{Account, Peer};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::support::{Installation, Told, text_of};
 
-const FRONT: &str = "/visit/shop-front";
+pub(crate) const FRONT: &str = "/visit/shop-front";
 
 /// What one visitor's browser sends with everything.
 #[derive(Clone, Default)]
-struct Browser {
+pub(crate) struct Browser {
     headers: Vec<(&'static str, String)>,
     address: Option<&'static str>,
 }
 
 impl Browser {
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.headers.retain(|(known, _)| *known != name);
         self.headers.push((name, value.into()));
         self
@@ -36,7 +38,7 @@ impl Browser {
         Self::default().with("host", "chat.example").with("origin", format!("https://{host}"))
     }
 
-    fn from(address: &'static str) -> Self {
+    pub(crate) fn from(address: &'static str) -> Self {
         Self { address: Some(address), ..Self::default() }
     }
 
@@ -67,13 +69,18 @@ impl Browser {
         (status, value, Response::from_parts(parts, ()))
     }
 
-    async fn get(&self, house: &Installation, path: &str) -> (u16, Value) {
+    pub(crate) async fn get(&self, house: &Installation, path: &str) -> (u16, Value) {
         let (status, value, _) = self.call(house, "GET", path, None).await;
         (status, value)
     }
 
     /// Says something and hears all of the answer.
-    async fn say(&self, house: &Installation, text: &str, id: &str) -> (axum::http::HeaderMap, Vec<Told>) {
+    pub(crate) async fn say(
+        &self,
+        house: &Installation,
+        text: &str,
+        id: &str,
+    ) -> (axum::http::HeaderMap, Vec<Told>) {
         self.say_at(house, FRONT, text, id).await
     }
 
@@ -84,12 +91,16 @@ impl Browser {
         text: &str,
         id: &str,
     ) -> (axum::http::HeaderMap, Vec<Told>) {
-        let body = json!({ "text": text, "message_id": own(id) });
+        let body = json!({ "text": text, "message_id": own(id), "secret": secret(id) });
         house.stream(self.request("POST", &format!("{place}/messages"), Some(&body)), usize::MAX).await
     }
 
     /// The status of saying something.
-    async fn tries(&self, house: &Installation, body: &Value) -> (u16, Value, axum::http::HeaderMap) {
+    pub(crate) async fn tries(
+        &self,
+        house: &Installation,
+        body: &Value,
+    ) -> (u16, Value, axum::http::HeaderMap) {
         let path = format!("{FRONT}/messages");
         let response = house.send(self.request("POST", &path, Some(body))).await;
         let (parts, body) = response.into_parts();
@@ -98,13 +109,31 @@ impl Browser {
     }
 }
 
-fn own(id: &str) -> String {
+pub(crate) fn own(id: &str) -> String {
     format!("{id:0>16}")
 }
 
+/// What a browser makes with its message, and shows to nobody.
+pub(crate) fn secret(id: &str) -> String {
+    format!("{id:s>32}")
+}
+
 /// The cookie of an answer, as a browser sends it back.
-fn cookie(headers: &axum::http::HeaderMap) -> String {
+pub(crate) fn cookie(headers: &axum::http::HeaderMap) -> String {
     headers["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned()
+}
+
+/// The cookie of a browser that has opened the terminal's link.
+async fn at_machine(house: &Installation, browser: &Browser) -> String {
+    let link = local_session::link_path(&CodeKey::new(&[7; 32]), "/", house.now());
+    let (status, _, head) = browser.call(house, "GET", &link, None).await;
+    assert_eq!((status, head.headers()["location"].to_str().unwrap()), (303, "/"));
+    cookie(head.headers())
+}
+
+async fn page_of(house: &Installation, browser: &Browser, path: &str) -> String {
+    let body = house.send(browser.request("GET", path, None)).await.into_body();
+    String::from_utf8_lossy(&http_body_util::BodyExt::collect(body).await.unwrap().to_bytes()).into_owned()
 }
 
 fn run_of(told: &[Told]) -> String {
@@ -300,15 +329,15 @@ on_both! {
         known.say(&house, "And when do you close?", "2").await;
         assert_eq!(house.model.requests().len(), 2, "it was answered once");
         // On another's page the token is handed over again, too.
-        let shop = Browser { address: here().address, ..Browser::on("shop.example") };
-        let body = json!({ "text": "Hello?", "message_id": own("3") });
+        let shop = Browser { address: Some("192.0.2.1:9"), ..Browser::on("shop.example") };
+        let body = json!({ "text": "Hello?", "message_id": own("3"), "secret": secret("3") });
         let first = shop.tries(&house, &body).await.2["x-visitor"].clone();
         assert_eq!(shop.tries(&house, &body).await.2["x-visitor"], first);
         // With other words it is a mistake, and much later nobody comes in by it.
-        let other = json!({ "text": "Else?", "message_id": own("1") });
+        let other = json!({ "text": "Else?", "message_id": own("1"), "secret": secret("1") });
         assert_eq!(here().tries(&house, &other).await.0, 409);
         test.clock.advance(std::time::Duration::from_secs(11 * 60));
-        let late = json!({ "text": "When do you open?", "message_id": own("1") });
+        let late = json!({ "text": "When do you open?", "message_id": own("1"), "secret": secret("1") });
         let (status, _, headers) = here().tries(&house, &late).await;
         assert_eq!((status, headers.contains_key("set-cookie")), (409, false));
     }
@@ -348,18 +377,39 @@ on_both! {
         let both = inside.with("cookie", format!("{visitor}; {sign_in}"));
         let (_, thread) = both.get(&house, shop).await;
         assert_eq!(thread["messages"][0]["text"], "I opened this", "{thread}");
+        // Signing out ends what the browser was known by, wherever its cookie was copied to.
+        let mut asha = asha;
+        let (name, value) = visitor.split_once('=').unwrap();
+        asha.cookies.insert(name.to_owned(), value.to_owned());
+        asha.submit("/account/sign-out", &[]).await.moved("/account/sign-in");
+        assert!(asha.cookies.get("munshi_visitor").is_none(), "{:?}", asha.cookies);
+        let copied = Browser::default().with("cookie", visitor.clone());
+        let (_, thread) = copied.get(&house, shop).await;
+        assert_eq!((&thread["open"], &thread["messages"]), (&json!(false), &json!([])), "{thread}");
     }
 
     async fn who_sits_here_is_believed_until_somebody_has_an_account(test: TestDb) {
         let house = opened(&test, []).await;
-        let here = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
+        let near = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
+        let here = near.clone().with("cookie", at_machine(&house, &near).await);
         let page = async |browser: &Browser| {
             let body = house.send(browser.request("GET", "/", None)).await.into_body();
             String::from_utf8_lossy(&http_body_util::BodyExt::collect(body).await.unwrap().to_bytes()).into_owned()
         };
         assert!(page(&here).await.contains("Meera"), "nobody has an account yet");
+        // As a proxy on this machine passes everybody on that adds nothing to what they sent.
+        assert!(!page(&near).await.contains("Meera"), "the address alone proves nothing");
+        assert_eq!(near.call(&house, "POST", "/start/open", Some(json!({ "tenant": "kirana" }))).await.0, 403);
+        for forged in ["munshi_local=", "munshi_local=99999999999999999.00", "munshi_local=x"] {
+            assert!(!page(&near.clone().with("cookie", forged)).await.contains("Meera"), "{forged}");
+        }
+        for (name, value) in [("via", "1.1 proxy"), ("x-forwarded-server", "x"), ("forwarded", "for=1.2.3.4"), ("host", "evil.example")] {
+            assert!(!page(&here.clone().with(name, value)).await.contains("Meera"), "{name}");
+        }
+        let far = Browser { address: Some("192.0.2.7:9"), ..here.clone() };
+        assert!(!page(&far).await.contains("Meera"), "the cookie opens nothing from elsewhere");
         // Another's page speaks for nobody who sits here, nor does a name that was made to lead here.
-        let fresh = Browser::from("127.0.0.1:9").with("host", "localhost:8400");
+        let fresh = here.clone();
         for page in [fresh.clone().with("origin", "https://evil.example"), fresh.clone().with("origin", "null"), fresh.with("host", "evil.example")] {
             for (path, body) in [("/start/open", json!({ "tenant": "kirana" })), ("/start/key", json!({ "provider": "openai", "model": "m", "key": "k" }))] {
                 assert_eq!(page.call(&house, "POST", path, Some(body)).await.0, 403, "{path}");
@@ -386,6 +436,7 @@ on_both! {
         let house = Installation::signing_in(&test, account).await;
         // As a proxy on this machine passes everybody on that adds nothing to what they sent.
         let passed_on = Browser::from("127.0.0.1:9").with("host", "localhost:8400").with("accept", "text/html");
+        let passed_on = passed_on.clone().with("cookie", at_machine(&house, &passed_on).await);
         let body = house.send(passed_on.request("GET", "/", None)).await.into_body();
         let page = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
         let page = String::from_utf8_lossy(&page);
@@ -437,12 +488,17 @@ on_both! {
         let (headers, _) = Browser::default().say(&house, "Hello!", "1").await;
         let guest = Browser::default().with("cookie", cookie(&headers));
         let counter = "/visit/shop-counter";
-        assert_eq!(guest.get(&house, counter).await.1["open"], false);
+        let shut = guest.get(&house, counter).await.1;
+        assert_eq!((&shut["open"], &shut["name"]), (&json!(false), &json!("Munshi")), "strangers learn no names");
+        assert!(!page_of(&house, &guest, "/c/shop-counter").await.contains("Meera"));
+        assert!(page_of(&house, &guest, "/c/shop-front").await.contains("Meera"));
         let say = json!({ "text": "let me in", "message_id": own("2") });
         let (status, body, _) = guest.call(&house, "POST", &format!("{counter}/messages"), Some(say)).await;
         assert_eq!((status, &body["error"]["code"]), (403, &json!("forbidden")));
         promote(&house, Role::Staff).await;
-        assert_eq!(guest.get(&house, counter).await.1["open"], true);
+        let seen = guest.get(&house, counter).await.1;
+        assert_eq!((&seen["open"], &seen["name"]), (&json!(true), &json!("Meera")));
+        assert!(page_of(&house, &guest, "/c/shop-counter").await.contains("Meera"));
         let (_, told) = guest.say_at(&house, counter, "Good morning", "3").await;
         assert_eq!(text_of(&told), "To work.");
     }
@@ -463,7 +519,7 @@ on_both! {
         let challenge = headers["x-challenge"].to_str().unwrap().to_owned();
         let proof = json!({ "challenge": challenge, "answer": solved(&challenge) });
         assert_eq!(guest.tries(&house, &asked("5", Some(proof.clone()))).await.0, 428, "it is for another message");
-        let stranger = Browser::from("127.0.0.1:9");
+        let stranger = Browser::from("192.0.2.1:9");
         assert_eq!(stranger.tries(&house, &asked("4", Some(json!({ "challenge": challenge, "answer": "0" })))).await.0, 200, "who is new has messages free");
         let (status, ..) = guest.tries(&house, &asked("6", Some(json!({ "challenge": challenge, "answer": "x" })))).await;
         assert_eq!(status, 428);
@@ -500,7 +556,8 @@ on_both! {
         let house = opened(&test, std::iter::repeat_n(Turn::text("Yes."), 42)).await;
         for id in 0..42 {
             let body = json!({ "text": "hello", "message_id": own(&format!("c{id}")) });
-            assert_eq!(Browser::from("127.0.0.1:9").tries(&house, &body).await.0, 200, "{id}");
+            let address: &'static str = format!("192.0.2.{id}:9").leak();
+            assert_eq!(Browser::from(address).tries(&house, &body).await.0, 200, "{id}");
         }
     }
 

@@ -4,7 +4,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use munshi_web::{App, Check, router, routes};
+use munshi_web::{App, Check, MonitorAccess, Options, Peer, router, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -14,7 +14,11 @@ fn service(checks: Vec<Check>) -> Router {
     router(routes().merge(test_routes()), &app(checks), &options())
 }
 
-async fn call(service: &Router, request: Request<Body>) -> (StatusCode, String) {
+/// As a program on this machine asks, unless it says where it is.
+async fn call(service: &Router, mut request: Request<Body>) -> (StatusCode, String) {
+    if request.extensions().get::<Peer>().is_none() {
+        request.extensions_mut().insert(Peer("127.0.0.1:9".parse().unwrap()));
+    }
     let response = service.clone().oneshot(request).await.unwrap();
     let status = response.status();
     let body = response.into_body().collect().await.unwrap().to_bytes();
@@ -48,6 +52,32 @@ async fn one_failing_check_is_503_with_the_reason_while_the_process_is_alive() {
         json!({"name": "store", "ok": false, "detail": "the disk is full", "hint": "free some space"});
     assert_eq!(body["checks"][1], failed);
     assert_eq!(get(&service, "/healthz").await, (StatusCode::OK, "{\"status\":\"alive\"}".to_owned()));
+}
+
+#[tokio::test]
+async fn what_the_installation_tells_of_itself_is_for_this_machine() {
+    let checks = || vec![Check::fail("store", "the disk is full", "free some space")];
+    let service = service(checks());
+    let far = |path: &str| {
+        let peer = Peer("192.0.2.7:9".parse().unwrap());
+        Request::get(path).extension(peer).header("host", "localhost").body(Body::empty()).unwrap()
+    };
+    let passed_on =
+        |path: &str| Request::get(path).header("x-real-ip", "192.0.2.7").body(Body::empty()).unwrap();
+    for asked in [far, passed_on] as [fn(&str) -> Request<Body>; 2] {
+        assert_eq!(call(&service, asked("/metrics")).await.0, 403);
+        let (status, body) = call(&service, asked("/readyz")).await;
+        assert_eq!(
+            (status.as_u16(), body.as_str()),
+            (503, r#"{"ready":false,"checks":[]}"#),
+            "a balancer knows enough"
+        );
+        assert_eq!(call(&service, asked("/healthz")).await.0, 200);
+    }
+    let options = Options { monitors: MonitorAccess::Everybody, ..options() };
+    let open = router(routes(), &app(checks()), &options);
+    assert_eq!(call(&open, far("/metrics")).await.0, 200);
+    assert!(call(&open, far("/readyz")).await.1.contains("the disk is full"));
 }
 
 #[tokio::test(start_paused = true)]

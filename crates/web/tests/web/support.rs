@@ -36,6 +36,7 @@ pub(crate) fn options() -> Options {
         shutdown_grace: Duration::from_millis(1500),
         header_timeout: Duration::from_millis(600),
         max_connections: 100,
+        ..Options::default()
     }
 }
 

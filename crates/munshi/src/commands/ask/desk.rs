@@ -70,10 +70,7 @@ impl Desk {
         wanted: &Wanted<'_>,
     ) -> Result<Self> {
         let database = Database::of(config)?;
-        if database.file().is_some_and(|file| !file.exists()) {
-            return Err(place::no_tenant());
-        }
-        let db = database.open().await?;
+        let db = database.open_or_create(config, context.now()).await?;
         let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
         let place = place::find(&db, &resolver, wanted.tenant, wanted.binding).await?;
         let clock = context.clock.clone();

@@ -35,11 +35,9 @@ pub(in crate::commands) async fn find(
     }
 }
 
-/// For whoever has no database yet.
-pub(in crate::commands) fn no_tenant() -> Failure {
-    Failure::not_found("there is no tenant yet, so there is nobody to ask").hint(
-        "`munshi migrate` makes the tables, `munshi apply DIR` a tenant of a folder such as tenants/rangoli",
-    )
+fn no_tenant() -> Failure {
+    Failure::not_found("there is no tenant yet, so there is nobody to ask")
+        .hint("`munshi apply DIR` makes a tenant of a folder such as tenants/rangoli")
 }
 
 async fn hint(db: &Db, tenant: Option<&TenantName>, wanted: &TierName) -> Result<String> {

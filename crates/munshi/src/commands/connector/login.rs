@@ -7,6 +7,7 @@ use munshi_config::Config;
 use munshi_connectors::login::{Back, Begun, LIFE, Returned};
 use munshi_connectors::{Logins, rows};
 use munshi_safety::audit::Actor;
+use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_types::{ConnectorName, TenantId};
 use serde_json::json;
@@ -21,7 +22,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::wiring::database::Database;
 use crate::wiring::lock::Lock;
-use crate::wiring::{account, connectors};
+use crate::wiring::{account, connectors, vault};
 
 /// How often one looks whether somebody has come back to the server.
 const LOOK: Duration = Duration::from_millis(500);
@@ -49,6 +50,8 @@ struct Asking<'a> {
     tenant: TenantId,
     name: &'a ConnectorName,
     by: Actor,
+    /// What seals a link for whoever sits at this machine; none where somebody has an account to sign in with.
+    vault: Option<Vault>,
 }
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
@@ -61,7 +64,11 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         known(&db, tenant, name).await?;
         let by = arguments.operator.known_in(context, &db, tenant).await?;
         let logins = connectors::logins(&config, &db, &context.clock).await?;
-        let asking = Asking { context, logins, tenant, name, by };
+        let vault = match account::is_for_machine(&config, &db).await? {
+            true => Some(vault::open(&config, db.clone(), context.clock.clone()).await?),
+            false => None,
+        };
+        let asking = Asking { context, logins, tenant, name, by, vault };
         tokio::select! {
             asked = asking.ask_somebody(arguments.device, server(&config, &database)) => asked,
             failure = interruption() => Err(failure),
@@ -122,10 +129,15 @@ impl Asking<'_> {
     async fn at_server(&self, base: &str) -> Result<()> {
         let begun = self.context.now();
         let link = self.logins.link(self.tenant, self.name.as_str(), base, (self.by.clone(), None)).await?;
+        let started = match (&self.vault, link.strip_prefix(base)) {
+            (Some(vault), Some(path)) => account::start_link(vault, begun, base, path).await?,
+            _ => None,
+        };
+        let open = started.as_ref().unwrap_or(&link);
         let words = format!(
-            "Open this as an owner or admin of the tenant, and sign in at the service. Waiting…\n\n  {link}\n"
+            "Open this as an owner or admin of the tenant, and sign in at the service. Waiting…\n\n  {open}\n"
         );
-        self.ask(&json!({ "open": link }), words)?;
+        self.ask(&json!({ "open": open }), words)?;
         while self.context.now() < begun.plus(LIFE) {
             tokio::time::sleep(LOOK).await;
             if self.logins.is_answered(self.tenant, &link).await? {

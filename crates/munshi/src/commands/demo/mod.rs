@@ -33,7 +33,7 @@ use crate::output::Painter;
 use crate::wiring::database::Database;
 use crate::wiring::lock::Lock;
 use crate::wiring::server::Front;
-use crate::wiring::{telemetry, vault};
+use crate::wiring::{account, telemetry, vault};
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -61,6 +61,10 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Ready {
     chat_url: String,
+    /// The same for whoever sits at this machine: the browser that opens it is the owner's. None where it listens on another
+    /// address alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_link: Option<String>,
     address: SocketAddr,
     data_dir: String,
     /// Whether the folder stays at the end.
@@ -112,7 +116,7 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     context.output.aside(|paint| paint.dim("Opening the shop…"));
     let shop = shop::open(context, config, arguments.days, arguments.seed).await?;
     let db = database.open().await?;
-    vault::open(config, db.clone(), context.clock.clone()).await?;
+    let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
     let address = reachable(front.server.address());
     if let Some(lock) = &mut lock {
@@ -120,8 +124,10 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     }
     let owner = OwnerHere { tenant: shop.tenant, person: shop.owner };
     let front = front.at_home_with(Arc::new(owner));
+    let page = format!("/c/{}", shop.handle);
     let ready = Ready {
-        chat_url: format!("http://{address}/c/{}", shop.handle),
+        chat_url: format!("http://{address}{page}"),
+        start_link: account::start_link(&vault, context.now(), &format!("http://{address}"), &page).await?,
         address,
         data_dir: place.folder().display().to_string(),
         kept: place.is_kept(),
@@ -129,7 +135,7 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     };
     context.output.answer(&ready, banner)?;
     if !arguments.no_browser && !context.output.is_json() && munshi_config::has_display() {
-        open_browser(&ready.chat_url);
+        open_browser(ready.start_link.as_ref().unwrap_or(&ready.chat_url));
     }
     until_left(context, config, front, (db, &shop)).await
 }
@@ -154,7 +160,7 @@ async fn until_left(context: &Context, config: &Config, front: Front, (db, shop)
 }
 
 fn banner(ready: &Ready, painter: Painter) -> String {
-    let Ready { chat_url, data_dir, kept, entries, .. } = ready;
+    let Ready { chat_url, start_link, data_dir, kept, entries, .. } = ready;
     let end = if *kept { "it stays" } else { "it goes at the end; --keep leaves it" };
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
     [
@@ -165,6 +171,12 @@ fn banner(ready: &Ready, painter: Painter) -> String {
             label("try")
         ),
         format!("{}Ctrl-C, twice while you talk to it here", label("stop")),
+        start_link.as_ref().map_or_else(String::new, |link| {
+            format!(
+                "\nYou are its owner in a browser on this machine that opens this:\n\n  {}\n",
+                painter.bold(link)
+            )
+        }),
     ]
     .join("\n")
 }

@@ -22,7 +22,27 @@ pub(super) fn broken(problems: &Problems) -> Vec<Finding> {
     findings
 }
 
+/// What to do about a proxy whose word is not taken.
+pub(super) const NAME_PROXY: &str =
+    "set web.proxies to the proxy's address: 127.0.0.1 where it runs on this machine";
+
 pub(super) fn examine(config: &Config, file: Option<&Path>) -> Vec<Finding> {
+    let mut findings = about_file(config, file);
+    findings.extend(about_proxies(config));
+    findings
+}
+
+/// Munshi itself speaks no TLS, and this machine alone reaches a loopback address: others come through a proxy.
+fn about_proxies(config: &Config) -> Option<Finding> {
+    let url = config.server.public_url.as_ref()?.reveal();
+    let is_behind = url.starts_with("https://") || config.server.listen.ip().is_loopback();
+    let is_unnamed = is_behind && config.web.proxies.is_empty();
+    let detail =
+        format!("people open {url} through a proxy that web.proxies does not name: all count as one address");
+    is_unnamed.then(|| Finding::warn("proxies", detail, NAME_PROXY))
+}
+
+fn about_file(config: &Config, file: Option<&Path>) -> Vec<Finding> {
     let Some(file) = file else {
         return vec![Finding::ok("settings", "no file: defaults and variables only")];
     };

@@ -7,7 +7,8 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::messages::{self, Standing};
-use munshi_agent::{Fate as Became, Received};
+use munshi_agent::{Fate as Became, ReceiveOptions, Received};
+use munshi_safety::rate_limits::RateLimit;
 use munshi_tiers::{Answer, Resolution};
 use munshi_types::tier::TierName;
 use munshi_types::{ClientScreen, Inbound, MessageId, PersonId, To};
@@ -105,8 +106,9 @@ pub(crate) async fn send_chat(
     Json(message): Json<ChatMessage>,
 ) -> Result<Response, ApiError> {
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
-    let (inbound, text) = inbound(&key, message, &headers).await?;
-    let received = key.api.engine.receive_through(inbound, key.usage()).await?;
+    let (inbound, options) = inbound(&key, message, &headers).await?;
+    let text = inbound.text.clone();
+    let received = key.api.engine.receive_limited(inbound, options).await?;
     if received.fate == Became::SeenBefore {
         same_words(&key.api, &received, text).await?;
     }
@@ -126,7 +128,7 @@ async fn inbound(
     key: &Key,
     message: ChatMessage,
     headers: &HeaderMap,
-) -> Result<(Inbound, String), ApiError> {
+) -> Result<(Inbound, ReceiveOptions), ApiError> {
     let is_named = message.message_id.is_some() || headers.contains_key(IDEMPOTENCY_KEY);
     let outside_id = outside_id(key, message.message_id, headers)?;
     message.locale.as_deref().map(ask::locale).transpose()?;
@@ -136,7 +138,7 @@ async fn inbound(
         return Err(invalid("person", what));
     }
     let place = place(key, &message.binding).await?;
-    let person = admit(key, &speaker, &place).await?;
+    let ChatAdmission { person, limits } = admit(key, &speaker, &place).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = Inbound {
@@ -144,7 +146,7 @@ async fn inbound(
         to: To::Binding { tenant: place.tenant_name.clone(), binding: message.binding },
         from,
         outside_id,
-        text: message.text.clone(),
+        text: message.text,
         attached: Vec::new(),
         locale: message.locale,
         sent_at: None,
@@ -152,7 +154,8 @@ async fn inbound(
         screen: ClientScreen { seen: message.seen, client: Some(client_of(key)) },
     };
     munshi_agent::fit::check(&inbound)?;
-    Ok((inbound, message.text))
+    let key_use = Some(key.usage());
+    Ok((inbound, ReceiveOptions { limits, key_use, ..ReceiveOptions::default() }))
 }
 
 pub(crate) fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
@@ -199,28 +202,36 @@ pub(crate) async fn place(key: &Key, binding: &TierName) -> Result<Arc<Resolutio
     }
 }
 
-/// Every limit, before any model is asked. Gives the person, where they are known.
+/// A message that this node lets pass.
+pub(crate) struct ChatAdmission {
+    /// Who speaks, where they are known.
+    pub(crate) person: Option<PersonId>,
+    /// What it is counted by when it is stored, on all nodes together.
+    pub(crate) limits: Vec<RateLimit>,
+}
+
+/// Every limit, before any model is asked.
 pub(crate) async fn admit(
     key: &Key,
     speaker: &Speaker,
     place: &Resolution,
-) -> Result<Option<PersonId>, ApiError> {
+) -> Result<ChatAdmission, ApiError> {
     let (api, tenant) = (&key.api, key.tenant());
     let look = {
         let (speaker, key) = (speaker.clone(), Key { api: api.clone(), caller: key.caller.clone() });
         move |tx: &mut munshi_store::Tx<'_>| speaker.find(tx, &key)
     };
     let found = api.db.read(tenant, look).await?;
-    api.limits.tenant(tenant, found.plan)?;
+    let mut limits = vec![api.limits.tenant(tenant, found.plan)?];
     match (&found.person, speaker.counted()) {
-        (Some(person), _) => api.limits.person(tenant, person.id)?,
-        (None, Some(address)) => api.limits.person(tenant, address)?,
+        (Some(person), _) => limits.push(api.limits.person(tenant, &person.id.to_string())?),
+        (None, Some(address)) => limits.push(api.limits.person(tenant, address.as_str())?),
         (None, None) => {}
     }
     if let Some(person) = found.person.as_ref().filter(|person| person.visitor) {
-        api.limits.visit(tenant, person.id, place.binding_id)?;
+        limits.push(api.limits.visit(tenant, &person.id.to_string(), place.binding_id)?);
     }
-    Ok(found.person.map(|person| person.id))
+    Ok(ChatAdmission { person: found.person.map(|person| person.id), limits })
 }
 
 /// The same id with other words is a mistake, and not the same message.

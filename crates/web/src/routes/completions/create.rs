@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::brought::Brought;
-use munshi_agent::{Fate, Received};
+use munshi_agent::{Fate, ReceiveOptions, Received};
 use munshi_tiers::Resolution;
 use munshi_types::tier::TierName;
 use munshi_types::{Attached, Inbound, MessageId, To};
@@ -24,7 +24,7 @@ use crate::openai::reading::{self, Turn};
 use crate::openai::request::CompletionRequest;
 use crate::openai::stream::Live;
 use crate::openai::{fields, offered, person, told};
-use crate::routes::chat::send::{admit, name_it, outside_id, place, same_words};
+use crate::routes::chat::send::{ChatAdmission, admit, name_it, outside_id, place, same_words};
 use crate::views::event::ServerEvent;
 
 const IGNORED: HeaderName = HeaderName::from_static("x-munshi-ignored");
@@ -103,7 +103,7 @@ impl Asked {
     }
 
     async fn say(self, key: &Key) -> Result<(Received, String), Refusal> {
-        let person = admit(key, &self.speaker, &self.place).await?;
+        let ChatAdmission { person, limits } = admit(key, &self.speaker, &self.place).await?;
         let mut from = self.speaker.sender;
         from.person = from.person.or(person);
         let (text, attached) = match self.turn {
@@ -124,7 +124,8 @@ impl Asked {
             screen: Default::default(),
         };
         munshi_agent::fit::check(&inbound).map_err(|error| Refusal::at_error("messages", error.into()))?;
-        let received = key.api.engine.receive_with(inbound, self.brought, key.usage()).await?;
+        let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.usage()) };
+        let received = key.api.engine.receive_limited(inbound, options).await?;
         if received.fate == Fate::SeenBefore {
             same_words(&key.api, &received, text).await?;
         }

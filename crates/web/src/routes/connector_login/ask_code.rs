@@ -14,7 +14,6 @@ use crate::account::form::{Nothing, Sent};
 use crate::account::opener::{self, Asked};
 use crate::app::App;
 use crate::server::Peer;
-use crate::visitor::guest::asked_from;
 
 pub(crate) async fn ask_connector_code(
     State(app): State<App>,
@@ -22,9 +21,9 @@ pub(crate) async fn ask_connector_code(
     posted: Sent<Nothing>,
 ) -> Result<Response, Fault> {
     let Sent { api, headers, extensions, .. } = posted;
-    let peer = extensions.get::<Peer>().map(|peer| peer.0.ip());
-    api.limits.visitor(peer.map(|peer| asked_from(peer, &headers, &api.visits.proxies)))?;
+    let limits = api.limits.visitor(api.client_address(extensions.get::<Peer>(), &headers))?;
     let (token, led) = led(&api, &token).await?;
+    api.count_limits(led.tenant, limits.into()).await?;
     let asked = Asked { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
     if !opener::can_be_shown(&app, &asked).await? {
         return Err(opener::not_theirs().into());

@@ -67,7 +67,7 @@ async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Resp
     let Ok(api) = app.api() else { return Ok(Page(HomePage::for_strangers(words)).into_response()) };
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
     if let Some(place) = place::of_host(api, host).await? {
-        return Ok(chat(&place, headers));
+        return chat(api, &place, (peer.as_ref(), headers)).await;
     }
     if !is_keeper(app, peer.as_ref(), headers).await? {
         return Ok(Page(HomePage::for_strangers(words)).into_response());

@@ -19,8 +19,8 @@ use crate::server::Peer;
 
 /// Answers one request of a client. It has the key in every one of them.
 pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> Result<Response, ApiError> {
-    let address = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let api = app.api()?;
+    let address = api.client_address(request.extensions().get::<Peer>(), request.headers());
     if is_strange(request.headers(), api.account.public_url.as_deref()) {
         let what = "Pages of others may not speak to this address.";
         return Err(ApiError::new(Code::Forbidden, what).hint("Call it from a program, with an API key."));

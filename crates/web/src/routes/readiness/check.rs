@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
+use axum::Extension;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::json::Json;
 use crate::readiness::Check;
+use crate::server::{MonitorAccess, Peer};
+use crate::visitor::client_address::UNNAMED_PROXY;
+use crate::visitor::here::may_monitor;
 
 /// A check that takes longer is as good as failed, and probes must not pile up behind it.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -19,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct Report {
     /// Whether every check is ok.
     ready: bool,
+    /// What was found: for programs on this machine, unless the settings open it to all; empty for others.
     checks: Vec<Check>,
 }
 
@@ -27,8 +32,13 @@ pub(crate) struct Report {
     (status = 200, description = "It can.", body = Report),
     (status = 503, description = "It can't; the checks say why.", body = Report),
 ))]
-pub(crate) async fn check_readiness(State(app): State<App>) -> (StatusCode, Json<Report>) {
-    let checks = match tokio::time::timeout(PATIENCE, app.readiness().ready()).await {
+pub(crate) async fn check_readiness(
+    State(app): State<App>,
+    Extension(access): Extension<MonitorAccess>,
+    peer: Option<Extension<Peer>>,
+    headers: HeaderMap,
+) -> (StatusCode, Json<Report>) {
+    let mut checks = match tokio::time::timeout(PATIENCE, app.readiness().ready()).await {
         Ok(checks) => checks,
         Err(_) => vec![Check::fail(
             "readiness",
@@ -38,5 +48,11 @@ pub(crate) async fn check_readiness(State(app): State<App>) -> (StatusCode, Json
     };
     let ready = checks.iter().all(|check| check.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let peer = peer.map(|Extension(peer)| peer);
+    if !may_monitor(&app, access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
+        checks.clear();
+    } else if app.api().is_ok_and(|api| api.unnamed_proxy.is_completed()) {
+        checks.push(Check::pass("proxies", UNNAMED_PROXY));
+    }
     (status, Json(Report { ready, checks }))
 }

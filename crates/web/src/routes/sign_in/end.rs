@@ -3,15 +3,17 @@
 use axum::http::header::SET_COOKIE;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::sign_ins;
-use munshi_store::PlatformTx;
+use munshi_identity::{persons, sign_ins};
+use munshi_store::{PlatformTx, Tx};
 use serde_json::json;
 
 use crate::account::cookies::{self, SIGN_IN};
 use crate::account::fault::Fault;
 use crate::account::form::{Nothing, Posted};
+use crate::account::signed_in::SignedIn;
 use crate::account::telling::{Telling, concerned};
 use crate::error::ApiError;
+use crate::visitor::token::Token as Visitor;
 
 pub(crate) async fn end_sign_in(posted: Posted<Nothing>) -> Result<Response, Fault> {
     let Posted { who, headers, .. } = posted;
@@ -25,9 +27,33 @@ pub(crate) async fn end_sign_in(posted: Posted<Nothing>) -> Result<Response, Fau
         Ok(())
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
+    let line = who.api.account.line(&headers);
+    if let Some(token) = Visitor::of_cookie(&headers, line) {
+        end_visitor(&who, &token).await?;
+    }
     let mut response = Redirect::to("/account/sign-in").into_response();
     if let Some(header) = cookies::forget(SIGN_IN, who.api.account.is_secure(&headers)) {
         response.headers_mut().append(SET_COOKIE, header);
     }
+    response.headers_mut().extend(Visitor::forgotten(line).map(|header| (SET_COOKIE, header)));
     Ok(response)
+}
+
+/// Somebody who opened the business in this browser was known by its visitor's token, with a role: it opens nothing more,
+/// wherever it was copied to.
+async fn end_visitor(who: &SignedIn, token: &Visitor) -> Result<(), ApiError> {
+    let address = token.address().map_err(ApiError::internal)?;
+    for workspace in who.workspaces().await? {
+        let address = address.clone();
+        let unit = move |tx: &mut Tx<'_>| -> Result<(), ApiError> {
+            match persons::by_address(tx, &address)? {
+                Some(person) if person.role.is_some() => {
+                    Ok(persons::remove_address(tx, person.id, &address)?)
+                }
+                _ => Ok(()),
+            }
+        };
+        who.api.db.write(workspace.tenant.id, unit).await?;
+    }
+    Ok(())
 }

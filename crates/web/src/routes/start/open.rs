@@ -8,11 +8,13 @@ use munshi_types::TenantName;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::api::Inner;
 use crate::app::App;
 use crate::error::{ApiError, Code};
 use crate::json::Json;
 use crate::visitor::here::Keeper;
 use crate::visitor::origin::Origin;
+use crate::visitor::starting::Starting;
 use crate::visitor::token::Token;
 
 /// Which one.
@@ -49,7 +51,7 @@ pub(crate) async fn open_start(
         return Err(none());
     }
     let line = Origin::of(&headers).over(api.account.line(&headers)).line();
-    let token = Token::of_cookie(&headers, line).unwrap_or_else(|| Token::random(api.random.as_ref()));
+    let token = owners_token(api, starting.as_ref(), Token::of_cookie(&headers, line)).await?;
     let address = token.address().map_err(ApiError::internal)?;
     let opened = starting.open(&wish.tenant, &address).await?.ok_or_else(|| {
         ApiError::new(Code::Conflict, "It is there already, and somebody owns it.")
@@ -58,4 +60,16 @@ pub(crate) async fn open_start(
     let mut response = Json(Opened { page: format!("/c/{opened}") }).into_response();
     response.headers_mut().extend(token.cookie(line).map(|cookie| (SET_COOKIE, cookie)));
     Ok(response)
+}
+
+/// A fresh one: whatever the browser has may have been planted by a page on another port of this machine. Only who owns a
+/// ready tenant by it already keeps it, or they would lose that.
+async fn owners_token(api: &Inner, starting: &dyn Starting, sent: Option<Token>) -> Result<Token, ApiError> {
+    if let Some(token) = sent {
+        let address = token.address().map_err(ApiError::internal)?;
+        if starting.is_owner(&address).await? {
+            return Ok(token);
+        }
+    }
+    Ok(Token::random(api.random.as_ref()))
 }

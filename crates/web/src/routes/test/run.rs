@@ -78,7 +78,7 @@ pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<
     let (api, tenant) = (&key.api, key.tenant());
     let office = api.office.clone();
     let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
-    api.limits.tenant(tenant, plan)?;
+    api.count_limits(tenant, vec![api.limits.tenant(tenant, plan)?]).await?;
     let mut inbound = Inbound {
         channel: Channel::Api,
         to: To::Binding { tenant: place.tenant_name.clone(), binding: test.binding },

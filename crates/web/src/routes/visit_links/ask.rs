@@ -32,7 +32,8 @@ pub(crate) async fn ask_visit_link(
     Json(wish): Json<VisitPhone>,
 ) -> Result<StatusCode, ApiError> {
     // Whoever may not chat any more may not send codes to others' phones either.
-    guest.api.limits.visitor(guest.address)?;
+    let limits = guest.api.limits.visitor(guest.address)?.into();
+    guest.api.count_limits(guest.place.tenant, limits).await?;
     let (_, session) = guest.thread().await?.ok_or_else(nothing_said)?;
     let sender = guest.api.senders.iter().find(|sender| sender.channel() == Channel::Whatsapp);
     let sender = sender.map(AsRef::as_ref).ok_or_else(|| {

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
-use munshi_agent::{Fate, Received, messages};
+use munshi_agent::{Fate, ReceiveOptions, Received, messages};
 use munshi_lang::{Voice, detect};
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, Id, Inbound, MessageId, To};
@@ -22,7 +22,7 @@ use crate::json::Json;
 use crate::routes::chat::send::{name_it, opening, same_words};
 use crate::views::event::ServerEvent;
 use crate::views::outcome::Insides;
-use crate::visitor::admit::{Kept, admit};
+use crate::visitor::admit::{Kept, VisitAdmission, admit, refuse};
 use crate::visitor::challenge::Proof;
 use crate::visitor::guest::{Guest, Proved};
 use crate::visitor::heard::{Ear, voice_of};
@@ -34,7 +34,7 @@ use crate::visitor::words;
 const VISITOR: HeaderName = HeaderName::from_static("x-visitor");
 
 /// Something to say.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VisitText {
     /// At most 16 KiB.
@@ -43,6 +43,10 @@ pub(crate) struct VisitText {
     /// The browser's own id of this message, of chance: the same one is taken once.
     #[schema(min_length = 16, max_length = 64, example = "5b0f6c1e4d0f4f0f9d3c5b0f6c1e4d0f")]
     message_id: String,
+    /// A secret of chance that the browser makes with its first message and sends again with it: who sends both gets the
+    /// same token, if the answer was lost. Kept nowhere. Without it, a first message that is sent again is somebody new's.
+    #[schema(min_length = 32, max_length = 64, example = "9d3c5b0f6c1e4d0f5b0f6c1e4d0f4f0f")]
+    secret: Option<String>,
     /// What the person chose to read.
     #[schema(min_length = 2, max_length = 35, pattern = "^[A-Za-z0-9_-]+$", example = "ta")]
     locale: Option<String>,
@@ -77,13 +81,12 @@ pub(crate) async fn send_visit_message(
     Json(said): Json<VisitText>,
 ) -> Result<Response, Kept> {
     check(&said)?;
-    let person = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
+    let VisitAdmission { person, mut limits } = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
     let token = match &guest.proved {
         Proved::Nothing => {
-            let key = guest.api.codes.key(guest.place.tenant).await?;
-            let binding = guest.place.binding_id.as_uuid().to_string();
-            let token = Token::of_first(&key, &binding, &said.message_id);
-            guest.api.limits.visit(guest.place.tenant, token.id(), guest.place.binding_id)?;
+            let token = new_token(&guest, &said).await?;
+            let visit = guest.api.limits.visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
+            limits.insert(0, visit);
             Some(token)
         }
         Proved::Browser(token) => Some(token.clone()),
@@ -97,7 +100,7 @@ pub(crate) async fn send_visit_message(
             binding: guest.place.binding_name.clone(),
         },
         from: guest.sender(person.map(|person| person.id), token.as_ref()),
-        outside_id: said.message_id,
+        outside_id: said.message_id.clone(),
         text: said.text.clone(),
         attached: Vec::new(),
         locale: said.locale,
@@ -105,7 +108,11 @@ pub(crate) async fn send_visit_message(
         reply_to: None,
         screen: ClientScreen { seen: said.seen, client: None },
     };
-    let received = guest.api.engine.receive(inbound).await?;
+    let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
+    let received = match guest.api.engine.receive_limited(inbound, options).await {
+        Ok(received) => received,
+        Err(error) => return Err(refuse(&guest, &said.message_id, error).await),
+    };
     if received.fate == Fate::SeenBefore {
         same_words(&guest.api, &received, said.text).await?;
         still_new(&guest, &received).await?;
@@ -118,13 +125,24 @@ pub(crate) async fn send_visit_message(
     Ok(response)
 }
 
+/// Somebody new's. What it is made of is known to their browser alone.
+async fn new_token(guest: &Guest, said: &VisitText) -> Result<Token, ApiError> {
+    let Some(secret) = &said.secret else { return Ok(Token::random(guest.api.random.as_ref())) };
+    let key = guest.api.codes.key(guest.place.tenant).await?;
+    let binding = guest.place.binding_id.as_uuid().to_string();
+    Ok(Token::of_first(&key, &binding, &said.message_id, secret))
+}
+
 fn check(said: &VisitText) -> Result<(), ApiError> {
     if said.text.len() > LONGEST {
         return Err(invalid("text", "at most 16 KiB are taken at once"));
     }
-    let is_plain = said.message_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    if !(16..=64).contains(&said.message_id.len()) || !is_plain {
+    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    if !(16..=64).contains(&said.message_id.len()) || !is_plain(&said.message_id) {
         return Err(invalid("message_id", "16 to 64 letters and digits of chance"));
+    }
+    if said.secret.as_ref().is_some_and(|secret| !(32..=64).contains(&secret.len()) || !is_plain(secret)) {
+        return Err(invalid("secret", "32 to 64 letters and digits of chance"));
     }
     said.locale.as_deref().map(ask::locale).transpose()?;
     Ok(())

@@ -68,7 +68,7 @@ pub(crate) async fn read_visit(
     };
     Ok(Json(Visit {
         place: place::name_of(&guest.place),
-        name: guest.place.human.body.name.clone(),
+        name: place::name_shown(&guest.place, open).to_owned(),
         voice: voice.code(),
         open,
         link,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -10,12 +11,14 @@ use munshi_lang::Voice;
 use munshi_tiers::Resolution;
 
 use crate::account::words::Words;
+use crate::api::Api;
 use crate::api::ask::At;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::pages::{Face, Nobody, Page};
-use crate::visitor::place;
+use crate::server::Peer;
 use crate::visitor::words::{self, MENU};
+use crate::visitor::{guest, place};
 
 /// The page of a binding: its chat.
 #[utoipa::path(get, path = "/c/{place}", tag = "visits",
@@ -28,19 +31,26 @@ use crate::visitor::words::{self, MENU};
 pub(crate) async fn show_visit(
     State(app): State<App>,
     At(name): At<String>,
+    peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     match place::find(app.api()?, &name).await {
-        Ok(place) => Ok(chat(&place, &headers)),
+        Ok(place) => chat(app.api()?, &place, (peer.as_deref(), &headers)).await,
         Err(error) => Ok(Nobody::page(&error, Words::of(&headers))),
     }
 }
 
-pub(crate) fn chat(place: &Arc<Resolution>, headers: &HeaderMap) -> Response {
-    let mut response = Page(ChatPage::of(place, words::greeting(place, headers))).into_response();
-    let varies = HeaderValue::from_static("accept-language");
+pub(crate) async fn chat(
+    api: &Api,
+    place: &Arc<Resolution>,
+    (peer, headers): (Option<&Peer>, &HeaderMap),
+) -> Result<Response, ApiError> {
+    let open = !place::is_closed(place) || guest::is_known_member(api, place, (peer, headers)).await?;
+    let name = place::name_shown(place, open);
+    let mut response = Page(ChatPage::of(place, name, words::greeting(place, headers))).into_response();
+    let varies = HeaderValue::from_static("accept-language, cookie");
     response.headers_mut().append(axum::http::header::VARY, varies);
-    response
+    Ok(response)
 }
 
 #[derive(Template)]
@@ -60,22 +70,21 @@ pub(crate) struct ChatPage {
 }
 
 impl ChatPage {
-    fn of(place: &Resolution, voice: Voice) -> Self {
+    fn of(place: &Resolution, name: &str, voice: Voice) -> Self {
         let words = words::all(voice);
         let said = |name: &str| words.get(name).cloned().unwrap_or_default();
-        let name = place.human.body.name.clone();
         Self {
             lang: voice.code().replace("-latn", "-Latn"),
             place: place::name_of(place),
-            about: said("about").replace("{name}", &name),
-            face: Face::of(&name),
+            about: said("about").replace("{name}", name),
+            face: Face::of(name),
             voice: voice.code(),
             theme: said("theme"),
             language: said("language"),
             // A map of texts always becomes JSON.
             words: serde_json::to_string(&words).unwrap_or_default(),
             menu: MENU,
-            name,
+            name: name.to_owned(),
         }
     }
 

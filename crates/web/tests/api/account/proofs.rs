@@ -11,7 +11,7 @@ use munshi_store::Tx;
 use munshi_types::{PersonId, TenantId, Timestamp};
 use munshi_web::Code;
 use munshi_web::account::proofs::Proven;
-use munshi_web::visitor::proofs::Proofs;
+use munshi_web::visitor::proofs::{Proofs, VisitorSeat};
 use zeroize::Zeroizing;
 
 use serde_json::{Value, json};
@@ -144,22 +144,22 @@ on_both! {
         let keeper = house.keeper().await;
         let asha = house.operator("asha@shop.example", tenant, Role::Staff).await;
         let ours = [("sec-fetch-site", "same-origin")];
-        let person = proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap().unwrap();
-        assert_eq!(proven.signed_in(tenant, &sent(&asha, &ours)).await.unwrap(), Some(person));
+        let person = proven.signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
+        assert_eq!(proven.signed_in(tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), Some(person));
         let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
         assert_eq!(found.role, Some(Role::Staff), "with the rights of their role");
-        assert_eq!(proven.signed_in(house.other.tenant, &sent(&asha, &ours)).await.unwrap(), None, "another tenant");
-        assert_eq!(proven.signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")])).await.unwrap(), None);
-        assert_eq!(proven.signed_in(tenant, &HeaderMap::new()).await.unwrap(), None);
+        assert_eq!(proven.signed_in(house.other.tenant, &sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap(), None, "another tenant");
+        assert_eq!(proven.signed_in(tenant, &sent(&asha, &[("sec-fetch-site", "cross-site")]), VisitorSeat::Elsewhere).await.unwrap(), None);
+        assert_eq!(proven.signed_in(tenant, &HeaderMap::new(), VisitorSeat::Elsewhere).await.unwrap(), None);
         // Whoever has the e-mail of an owner is not the owner.
         let owner = Person { role: Some(Role::Owner), ..Person::new(&house.ids, "Owner", now) };
         let high = add(&house, tenant, owner, "owner@shop.example").await;
         let posing = house.operator("owner@shop.example", tenant, Role::Admin).await;
-        let posed = proven.signed_in(tenant, &sent(&posing, &ours)).await.unwrap().unwrap();
+        let posed = proven.signed_in(tenant, &sent(&posing, &ours), VisitorSeat::Elsewhere).await.unwrap().unwrap();
         let found = house.db.read(tenant, move |tx| persons::find(tx, posed)).await.unwrap().unwrap();
         assert_eq!((found.role, posed == high), (Some(Role::Admin), false), "they are an admin of their own");
-        assert!(proven.is_operator(&sent(&keeper, &ours)).await.unwrap());
-        assert!(!proven.is_operator(&sent(&asha, &ours)).await.unwrap());
-        assert!(!proven.is_operator(&sent(&keeper, &[("origin", "https://evil.example")])).await.unwrap());
+        assert!(proven.is_operator(&sent(&keeper, &ours), VisitorSeat::Elsewhere).await.unwrap());
+        assert!(!proven.is_operator(&sent(&asha, &ours), VisitorSeat::Elsewhere).await.unwrap());
+        assert!(!proven.is_operator(&sent(&keeper, &[("origin", "https://evil.example")]), VisitorSeat::Elsewhere).await.unwrap());
     }
 }
