@@ -5,6 +5,7 @@ mod support;
 
 mod approvals;
 mod ask;
+mod attacks;
 mod audit;
 mod backup;
 mod budget;
