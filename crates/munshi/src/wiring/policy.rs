@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use munshi_config::Config;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::Tx;
@@ -16,9 +17,10 @@ use crate::failure;
 pub(crate) const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
-pub(crate) fn companions() -> failure::Result<Vec<Arc<dyn Companion>>> {
+pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn Companion>>> {
     let registry = super::tools::registry(Arc::new(SystemClock))?;
-    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system() };
+    let protected = super::connectors::protected(config);
+    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system(), protected };
     Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: Ids::system() })])
 }
 

@@ -10,6 +10,7 @@ mod backup;
 mod budget;
 mod chat;
 mod config;
+mod confine;
 mod connector;
 mod demo;
 mod doctor;

@@ -2,11 +2,12 @@
 //!
 //! # Layout
 //! - `finding`: one line of the report
-//! - `settings`, `folder`, `models`, `database`, `clock`, `port`: what is looked at, each on its own; none may stop the others
+//! - `settings`, `folder`, `models`, `database`, `connectors`, `clock`, `port`: what is looked at, each on its own; none may stop the others
 //!
 //! To add a check: a file with a function that returns findings, and its line in [`examine`].
 
 mod clock;
+mod connectors;
 mod database;
 mod finding;
 mod folder;
@@ -53,6 +54,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings.extend(models::examine(&config));
     let (about_database, db) = database::examine(&config).await;
     findings.extend(about_database);
+    findings.push(connectors::examine(&config, db.as_ref()).await);
     findings.push(clock::examine(context.now(), db.as_ref()).await);
     findings.push(port::examine(&config).await);
     findings
