@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use munshi_connectors::{Allowed, Host, Pace, Parts, declared, rows};
+use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts, declared, rows};
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::Office;
 use munshi_safety::budget::{Governor, Settings};
@@ -108,6 +108,7 @@ impl Shop {
             registry: registry.clone(),
             folder: test.place.folder().join("connectors"),
             basics: path(),
+            confinement: Confinement::default(),
             allowed: Allowed::default(),
             inside: BTreeMap::new(),
             pace: Pace::default(),

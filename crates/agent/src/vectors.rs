@@ -40,9 +40,12 @@ impl Engine {
     ) -> Result<Result<Vectors, NoVectors>> {
         let inner = &self.inner;
         let settings = inner.office.clone();
-        let read = move |tx: &mut Tx<'_>| plan(tx, settings.governor.settings());
-        let plan = inner.db.read(place.tenant, read).await?;
+        let read = move |tx: &mut Tx<'_>| -> Result<_> {
+            Ok((plan(tx, settings.governor.settings())?, settings.policy(tx)?))
+        };
+        let (plan, policy) = inner.db.read(place.tenant, read).await?;
         let own = routing::route(&place.agent.body, &inner.route, inner.gateway.targets());
+        let own = policy.residency.restrict(own);
         let route = Route { permitted: inner.settings.classes.permitted(plan), ..own };
         let tab = Arc::new(MemoryTab::default());
         let account = self.account(place, person, tab.clone());

@@ -89,6 +89,14 @@ impl Config {
         self.vault.key_file.clone().unwrap_or_else(|| self.data.dir.join("vault.key"))
     }
 
+    /// The file that settings were read from, if any was.
+    pub fn file(&self) -> Option<PathBuf> {
+        self.entries.iter().find_map(|entry| match &entry.from {
+            Place::File { file } | Place::Line { file, .. } => Some(PathBuf::from(file)),
+            Place::Environment { .. } | Place::Default => None,
+        })
+    }
+
     /// How many jobs this node runs at a time: `jobs.workers`, or what suits the engine.
     pub fn job_workers(&self) -> usize {
         self.jobs.workers.unwrap_or(if self.store_url().is_postgres() { 16 } else { 8 })

@@ -37,6 +37,7 @@ pub use config::Config;
 pub use docs::docs;
 pub use example::example;
 pub use names::OFFLINE;
+pub use nearest::of as find_nearest;
 pub use problem::{Place, Problem, Problems};
 pub use secret::{Secret, Url};
 pub use sections::{

@@ -4,7 +4,7 @@ use crate::config::SECTIONS;
 use crate::section::{Key, Many};
 
 /// The known word closest to `word`, when it is close enough to be a slip or its beginning.
-pub(crate) fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = shortened(word).to_lowercase();
     let distance = |candidate: &str| {
         let begins_it = word.len() >= 3 && candidate.starts_with(&word);

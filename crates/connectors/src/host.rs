@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use crate::confine::Confinement;
 use crate::declared::{Declared, Entry};
 use crate::error::Result;
 use crate::link::address::Allowed;
@@ -44,6 +45,7 @@ pub struct Parts {
     pub folder: PathBuf,
     /// All that a child inherits of the environment.
     pub basics: Vec<(OsString, OsString)>,
+    pub confinement: Confinement,
     pub allowed: Allowed,
     /// None where nobody can log in at a connector.
     pub logins: Option<Logins>,
@@ -105,8 +107,8 @@ struct Boat {
 impl Host {
     pub fn new(parts: Parts) -> Self {
         let Parts { db, vault, ids, clock, registry, folder, basics, allowed, .. } = parts;
-        let Parts { logins, base, random, inside, pace, .. } = parts;
-        let way = Way { vault, basics, allowed, logins, inside, tasks: TaskTracker::new() };
+        let Parts { confinement, logins, base, random, inside, pace, .. } = parts;
+        let way = Way { vault, basics, confinement, allowed, logins, inside, tasks: TaskTracker::new() };
         let node = ids.next::<RunId>().as_uuid();
         let inner = Inner {
             db,
@@ -283,7 +285,7 @@ impl Host {
             tenant,
             name: name.clone(),
             entry: entry.clone(),
-            log: Log::new(Some(home.clone()), self.inner.clock.clone()),
+            log: Log::new(Some(logs_of(&self.inner.folder, tenant, name)), self.inner.clock.clone()),
             home,
             tell,
             shown,
@@ -326,9 +328,14 @@ impl Host {
     }
 }
 
-/// Where a connector has its folder and its log.
+/// Where a connector has its folder, in which it may write as it likes.
 pub fn folder_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
     folder.join(tenant.to_string()).join(name.as_str())
+}
+
+/// Where a connector has its log: out of its own reach, since we follow what stands there. No name has a dot in it.
+pub fn logs_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf {
+    folder.join(tenant.to_string()).join(format!("{name}.logs"))
 }
 
 impl Inner {

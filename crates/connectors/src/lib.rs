@@ -13,12 +13,14 @@
 //! - `link`: one connection, its transport and its bounds; `far`, `answer`: a call and what it gave
 //! - [`Host`], `shelves`, `supervise`: which run, and how each lives; [`Standing`]: how it is; [`Pace`]: how long things take
 //! - `openapi`: a service's document as a connector; [`login`]: being let into one that asks for it
+//! - [`confine`]: what a child may read and write
 //! - [`rows`]: what is stored; [`contract`]: what `munshi connector test` looks at
 //!
 //! # To add a way to reach connectors
 //! A variant in [`declared::Reached`], and an arm in `link/open.rs` that makes a transport of it.
 
 mod answer;
+pub mod confine;
 pub mod contract;
 pub mod declared;
 mod error;
@@ -38,8 +40,9 @@ mod translate;
 
 use munshi_store::{Migration, migration};
 
+pub use confine::{Confinement, KernelSupport};
 pub use error::{Error, Result};
-pub use host::{Host, Parts, folder_of};
+pub use host::{Host, Parts, folder_of, logs_of};
 pub use link::Inside;
 pub use link::address::Allowed;
 pub use login::{LoginParts, Logins};
@@ -47,7 +50,7 @@ pub use openapi::Source;
 pub use settings::Pace;
 pub use state::{Standing, State};
 
-/// The file in a connector's folder that holds what it said, and the one before it.
+/// The file in a connector's folder of logs that holds what it said, and the one before it.
 pub const LOGS: [&str; 2] = [link::logs::OLDER, link::logs::FILE];
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0022_connectors"), migration!("0028_connector_logins")];

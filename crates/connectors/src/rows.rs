@@ -65,6 +65,12 @@ pub(crate) fn versions(tx: &mut PlatformTx<'_>) -> Result<Vec<(TenantId, i64)>> 
     )?)
 }
 
+/// How many tenants there are, without those that were put away.
+pub(crate) fn count_tenants(tx: &mut PlatformTx<'_>) -> Result<i64> {
+    let statement = across_tenants("SELECT COUNT(*) FROM tenants WHERE status <> 'archived'");
+    Ok(tx.optional(statement, &[], |row| row.get::<i64>(0))?.unwrap_or_default())
+}
+
 /// A list of tools that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seen {

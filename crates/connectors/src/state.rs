@@ -65,6 +65,8 @@ pub struct Standing {
     pub manifest: String,
     /// Its list changed and nobody has looked: its tools only look until somebody has.
     pub held: bool,
+    /// Whether its program is confined. None where it is no program of this machine.
+    pub confined: Option<bool>,
 }
 
 impl Standing {

@@ -114,7 +114,12 @@ impl Supervisor {
     /// One connection, from its start to its end.
     async fn live(&self, greeting: Greeting) -> Ended {
         let pass = self.host.way.pass(self.tenant, &self.name, &self.entry);
-        self.tell.send_modify(|now| now.pass.clone_from(&pass));
+        let is_child = !self.entry.command.is_empty();
+        let confined = is_child.then(|| self.host.way.confines(&self.entry));
+        self.tell.send_modify(|now| {
+            now.pass.clone_from(&pass);
+            now.standing.confined = confined;
+        });
         let opening = Opening {
             way: &self.host.way,
             tenant: self.tenant,

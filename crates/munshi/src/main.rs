@@ -37,6 +37,9 @@ use crate::output::{Format, Output, Paint};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Some(code) = launched() {
+        return code;
+    }
     let (house, all) = match typeable() {
         Ok(typeable) => typeable,
         Err(failure) => return failed(Output::new(Format::Words, Paint::WhereItShows), &failure),
@@ -45,6 +48,15 @@ fn main() -> ExitCode {
         Ok(matches) => run(&house, &matches),
         Err(error) => unparsed(&error),
     }
+}
+
+/// Where we are to become a connector's program, confined: that comes before anything of ours.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the child's environment is passed on, and holds no setting of ours"
+)]
+fn launched() -> Option<ExitCode> {
+    munshi_connectors::confine::launcher::run(std::env::args_os(), std::env::vars_os())
 }
 
 /// What packs bring, and everything that can be typed.

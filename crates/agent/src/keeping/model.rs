@@ -84,11 +84,13 @@ impl Cheap {
             for source in &everybody.house.contexts {
                 people.others.extend(source.gather(tx, &scene)?.people);
             }
-            Ok((session, people, budget::plan(tx, budgets.governor.settings())?))
+            let residency = budgets.policy(tx)?.residency.clone();
+            Ok((session, people, budget::plan(tx, budgets.governor.settings())?, residency))
         };
-        let (session, people, plan) = inner.db.read(tenant, read).await?;
+        let (session, people, plan, residency) = inner.db.read(tenant, read).await?;
         let person = session.person;
         let own = routing::route(&place.agent.body, &inner.route, inner.gateway.targets());
+        let own = residency.restrict(own);
         let route = Arc::new(Route { permitted: inner.settings.classes.permitted(plan), ..own });
         let request = ChatRequest {
             system: vec![TASK.to_owned()],

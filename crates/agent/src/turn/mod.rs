@@ -163,7 +163,7 @@ impl Turn {
             if run.epoch != held.epoch || run.ended_at.is_some() {
                 return Err(Error::LostRun(held.run));
             }
-            let mut prepared = prepare::read(tx, &run, &at, (&house, office.governor.settings()), now)?;
+            let mut prepared = prepare::read(tx, &run, &at, (&house, &office), now)?;
             if leaves {
                 prepared.meet_everybody(tx, &everybody.people)?;
             }
@@ -212,6 +212,7 @@ impl Turn {
         reply.retell(&snapshot.said, &snapshot.marks);
         let purse = Arc::new(ground::purse(&engine, &run, &place, (prepared.aside, &snapshot)));
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
+        let own = prepared.residency.restrict(own);
         let route = Route { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
         let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
         let veil = ground::veil(&engine, &prepared, &snapshot)?;

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{By, Earlier, Gathered, House, Scene};
+use munshi_safety::acts::Office;
 use munshi_safety::approvals::{self, Approval, Kind, State};
-use munshi_safety::budget::{self, Aside, Plan, Settings as Budgets};
+use munshi_safety::budget::{self, Aside, Plan};
 use munshi_safety::pipeline::{Concern, Door, Source};
+use munshi_safety::policy::DataResidency;
 use munshi_safety::privacy::{KnownPeople, People};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{Recalled, Spoken};
@@ -58,6 +60,8 @@ pub(crate) struct Prepared {
     /// Of our last words those that are still on their way, or never left: nobody can have answered them.
     pub(crate) unsent: HashSet<MessageId>,
     pub(crate) plan: Plan,
+    /// Which models the tenant lets see its data.
+    pub(crate) residency: DataResidency,
     /// What was set aside with the message, as far as it still is.
     pub(crate) aside: Option<Aside>,
     /// Whether a model beyond this machine may be asked.
@@ -68,7 +72,7 @@ pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
     place: &Resolution,
-    (house, budgets): (&Arc<House>, &Budgets),
+    (house, office): (&Arc<House>, &Office),
     now: Timestamp,
 ) -> Result<Prepared> {
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
@@ -109,7 +113,8 @@ pub(crate) fn read(
     let named = named_of(tx, house, &scene, &pending)?;
     let is_asked = !pending.is_empty() || !session.entities["asked"].is_null();
     let unsent = if is_asked { unsent(tx, &history)? } else { HashSet::new() };
-    let plan = budget::plan(tx, budgets)?;
+    let plan = budget::plan(tx, office.governor.settings())?;
+    let residency = office.policy(tx)?.residency.clone();
     let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
     Ok(Prepared {
         session,
@@ -129,6 +134,7 @@ pub(crate) fn read(
         named,
         unsent,
         plan,
+        residency,
         aside,
         leaves: false,
     })

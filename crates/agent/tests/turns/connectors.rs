@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use munshi_agent::RunState;
-use munshi_connectors::{Allowed, Host, Pace, Parts, declared, rows};
+use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts, declared, rows};
 use munshi_safety::approvals::{Answer, Answered};
 use munshi_safety::policy;
 use munshi_test_support::TestDb;
@@ -41,6 +41,7 @@ fn host(test: &TestDb) -> Host {
         registry: Arc::new(Registry::default()),
         folder: test.place.folder().join("connectors"),
         basics: std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect(),
+        confinement: Confinement::default(),
         allowed: Allowed::default(),
         inside: BTreeMap::new(),
         pace: Pace::default(),

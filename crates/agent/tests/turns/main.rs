@@ -39,6 +39,7 @@ mod offline;
 mod order;
 mod parted;
 mod plain;
+mod residency;
 mod spent;
 mod support;
 mod tainted;

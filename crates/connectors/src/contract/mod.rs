@@ -23,6 +23,7 @@ use serde::Serialize;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
+use crate::confine::Confinement;
 use crate::declared::{Declaration, Entry};
 use crate::error::Error;
 use crate::link::address::Allowed;
@@ -45,9 +46,11 @@ pub struct Trial {
     pub vault: Option<Vault>,
     /// Lets us in where somebody has logged in.
     pub logins: Option<Logins>,
-    /// Its folder and log.
+    /// Its own folder, and that of its log.
     pub folder: PathBuf,
+    pub logs: PathBuf,
     pub basics: Vec<(OsString, OsString)>,
+    pub confinement: Confinement,
     pub allowed: Allowed,
     pub inside: BTreeMap<String, Arc<dyn Inside>>,
     pub clock: Arc<dyn Clock>,
@@ -180,6 +183,7 @@ pub async fn test(trial: &Trial) -> Report {
     let way = Way {
         vault: trial.vault.clone(),
         basics: trial.basics.clone(),
+        confinement: trial.confinement.clone(),
         allowed: trial.allowed.clone(),
         logins: trial.logins.clone(),
         inside: trial.inside.clone(),
@@ -195,7 +199,7 @@ pub async fn test(trial: &Trial) -> Report {
 }
 
 async fn tried(trial: &Trial, way: &Way) -> Report {
-    let log = Log::new(Some(trial.folder.clone()), trial.clock.clone());
+    let log = Log::new(Some(trial.logs.clone()), trial.clock.clone());
     let opening = Opening {
         way,
         tenant: trial.tenant,
@@ -228,6 +232,7 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     report.undeclared = tools.iter().filter(|tool| tool.declared(|said| said.effect).is_none()).count();
     report.findings.extend(listed::findings(trial, &manifest, &tools));
     report.findings.extend(called::findings(trial, &session, &manifest, &tools).await);
+    report.findings.push(confined(trial, way));
     let begun = Instant::now();
     session.close(ENDING).await;
     report.findings.push(ends(begun.elapsed()));
@@ -240,7 +245,7 @@ fn not_opened(trial: &Trial, error: &Error) -> Finding {
         // These say themselves what to do.
         (Error::WantsLogin(_) | Error::Invalid(_), _) => finding,
         (_, false) => {
-            let log = trial.folder.join(logs::FILE);
+            let log = trial.logs.join(logs::FILE);
             let advice = format!("run the command by hand and see; what it said is in {}", log.display());
             finding.advised(advice)
         }
@@ -255,6 +260,17 @@ fn initialize(took: Duration) -> Finding {
         false => Finding::new("initialize", Verdict::Fail, detail).advised(
             "answer within 2 s: start first and load later; a package that is fetched at every start is slow, so install it",
         ),
+    }
+}
+
+fn confined(trial: &Trial, way: &Way) -> Finding {
+    match (trial.entry.command.is_empty(), way.confines(&trial.entry)) {
+        (true, _) => Finding::skipped("confined", "it is no program of this machine"),
+        (_, true) => {
+            Finding::pass("confined", "it reads and writes its own folder and what connectors.toml names")
+        }
+        (_, false) => Finding::new("confined", Verdict::Doubtful, "it can read whatever Munshi can")
+            .advised("run Munshi on Linux 5.13 or newer with Landlock"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One connector as it is declared.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use munshi_types::Egress;
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,12 @@ pub struct Entry {
     /// Where the child runs; a folder of its own unless given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
+    /// Files and folders that the child may read, beside its own and what programs need to run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<PathBuf>,
+    /// Files and folders that the child may read and write, beside its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<PathBuf>,
     /// All the child gets of an environment beside PATH and the like.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, Given>,
@@ -93,6 +99,8 @@ impl Default for Entry {
         Self {
             command: Vec::new(),
             folder: None,
+            reads: Vec::new(),
+            writes: Vec::new(),
             environment: BTreeMap::new(),
             url: None,
             openapi: None,
@@ -192,10 +200,23 @@ impl Entry {
         self.token.is_none() && !self.headers.keys().any(is_said)
     }
 
+    /// Every path that is named for the child, with its key.
+    pub(crate) fn named_paths(&self) -> Vec<(&'static str, &Path)> {
+        let folder = self.folder.iter().map(|path| ("folder", path.as_path()));
+        let reads = self.reads.iter().map(|path| ("reads", path.as_path()));
+        let writes = self.writes.iter().map(|path| ("writes", path.as_path()));
+        folder.chain(reads).chain(writes).collect()
+    }
+
+    fn is_childs(&self) -> bool {
+        !self.environment.is_empty() || !self.named_paths().is_empty()
+    }
+
     fn document(&self, place: &str) -> Result<Reached, String> {
-        if !self.environment.is_empty() || self.folder.is_some() {
+        if self.is_childs() {
             return Err(
-                "environment and folder are for a command; a document takes logins and headers".to_owned()
+                "environment, folder, reads and writes are for a command; a document takes logins and headers"
+                    .to_owned(),
             );
         }
         let source = match place.starts_with('/') {
@@ -216,15 +237,17 @@ impl Entry {
                 "token and headers are for a url; a program gets its secrets by environment".to_owned()
             );
         }
-        if self.folder.as_ref().is_some_and(|folder| !folder.is_absolute()) {
-            return Err("folder is a whole path, such as /srv/files".to_owned());
+        if let Some((key, _)) = self.named_paths().into_iter().find(|(_, path)| !path.is_absolute()) {
+            return Err(format!("{key} takes a whole path, such as /srv/files"));
         }
         Ok(Reached::Child)
     }
 
     fn http(&self, address: &str) -> Result<Reached, String> {
-        if !self.environment.is_empty() || self.folder.is_some() {
-            return Err("environment and folder are for a command; a url takes headers".to_owned());
+        if self.is_childs() {
+            return Err(
+                "environment, folder, reads and writes are for a command; a url takes headers".to_owned()
+            );
         }
         self::address("url", address).map(Reached::Http)
     }

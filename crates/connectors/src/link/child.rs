@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 
 /// All there is to know to start one.
 pub(crate) struct Starting {
-    pub command: Vec<String>,
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
     pub folder: PathBuf,
     /// Everything its environment holds.
     pub environment: Vec<(OsString, OsString)>,
@@ -35,13 +36,12 @@ pub(crate) struct Streams {
 
 impl Running {
     pub(crate) fn start(starting: &Starting) -> Result<(Self, Streams)> {
-        let (program, arguments) =
-            starting.command.split_first().ok_or_else(|| invalid("there is no command"))?;
         std::fs::create_dir_all(&starting.folder).map_err(|error| {
             invalid(&format!("the folder {} can't be made: {error}", starting.folder.display()))
         })?;
-        let mut child = Command::new(program)
-            .args(arguments)
+        let program = starting.program.display();
+        let mut child = Command::new(&starting.program)
+            .args(&starting.arguments)
             .current_dir(&starting.folder)
             .env_clear()
             .envs(starting.environment.iter().map(|(name, value)| (name, value)))

@@ -27,6 +27,7 @@ use super::logs::Log;
 use super::reading::Watched;
 use super::session::{Around, Greeting, Opened, Session};
 use super::{Clients, Inside, LONGEST_MESSAGE};
+use crate::confine::{ChildCommand, ConfinedCommand, Confinement};
 use crate::declared::{Entry, Given, Reached};
 use crate::error::{Error, Result};
 use crate::login::{Logins, Pass};
@@ -41,6 +42,7 @@ pub(crate) struct Way {
     pub vault: Option<Vault>,
     /// All that a child inherits: PATH and the like.
     pub basics: Vec<(OsString, OsString)>,
+    pub confinement: Confinement,
     pub allowed: Allowed,
     /// None where nobody can log in.
     pub logins: Option<Logins>,
@@ -76,6 +78,11 @@ impl Way {
         let logins = self.logins.as_ref().filter(|_| entry.asks_for_login())?;
         let url = Url::parse(entry.url.as_deref()?).ok()?;
         Some(Pass::new(logins.clone(), tenant, name.to_string(), url))
+    }
+
+    /// Whether a connector is a child that is confined.
+    pub(crate) fn confines(&self, entry: &Entry) -> bool {
+        !entry.command.is_empty() && self.confinement.launcher.is_some()
     }
 }
 
@@ -140,20 +147,44 @@ impl Opening<'_> {
     }
 
     async fn child(&self, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
-        let named = filled.values.iter().map(|(name, value)| (name.into(), value.into()));
-        let home = [(OsString::from("HOME"), self.home.clone().into_os_string())];
-        let starting = Starting {
-            command: self.entry.command.clone(),
-            folder: self.entry.folder.clone().unwrap_or_else(|| self.home.clone()),
-            // What is named comes last: it may say HOME and PATH differently.
-            environment: self.way.basics.iter().cloned().chain(home).chain(named).collect(),
-        };
-        std::fs::create_dir_all(&self.home)
-            .map_err(|error| Error::Invalid(format!("its folder can't be made: {error}")))?;
+        self.way.confinement.admit_child().await?;
+        let starting = self.starting(filled)?;
+        if !self.way.confines(self.entry) {
+            tracing::warn!(command = ?self.entry.command.first(), "a connector's program runs unconfined");
+        }
         let (child, streams) = Running::start(&starting)?;
         let (log, scrubber) = (self.log.clone(), filled.scrubber.clone());
         self.way.tasks.spawn(async move { log.drain(streams.errors, &scrubber).await });
         self.speak(streams.output, streams.input, Some(child)).await
+    }
+
+    /// The command, behind the launcher where there is one.
+    fn starting(&self, filled: &Filled) -> Result<Starting> {
+        let bad = |error: std::io::Error| Error::Invalid(format!("its folder can't be made: {error}"));
+        // It lies in the child's own folder, so that nothing of others is ever in it.
+        let scratch = self.home.join("tmp");
+        std::fs::create_dir_all(&scratch).map_err(bad)?;
+        let own = [("HOME", &self.home), ("TMPDIR", &scratch)];
+        let own = own.map(|(name, path)| (OsString::from(name), path.clone().into_os_string()));
+        let named = filled.values.iter().map(|(name, value)| (name.into(), value.into()));
+        // What is named comes last: it may say HOME and PATH differently.
+        let environment: Vec<_> = self.way.basics.iter().cloned().chain(own).chain(named).collect();
+        let folder = self.entry.folder.clone().unwrap_or_else(|| self.home.clone());
+        std::fs::create_dir_all(&folder).map_err(bad)?;
+        let confinement = &self.way.confinement;
+        let Some(launcher) = &confinement.launcher else {
+            let (program, arguments) = self
+                .entry
+                .command
+                .split_first()
+                .ok_or_else(|| Error::Invalid("there is no command".to_owned()))?;
+            let arguments = arguments.iter().map(Into::into).collect();
+            return Ok(Starting { program: program.into(), arguments, folder, environment });
+        };
+        let command =
+            ChildCommand { entry: self.entry, home: &self.home, folder: &folder, environment: &environment };
+        let ConfinedCommand { program, arguments, environment } = command.confine(launcher, confinement)?;
+        Ok(Starting { program, arguments, folder, environment })
     }
 
     async fn inside(&self, name: &str) -> Result<(Arc<Session>, crate::manifest::Manifest)> {

@@ -4,6 +4,7 @@
 
 mod behaving;
 mod changing;
+mod confined;
 mod conform;
 mod http;
 mod login;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use munshi_connectors::contract::{Trial, Writes};
 use munshi_connectors::declared::{self, Declared};
-use munshi_connectors::{Allowed, Host, Inside, LoginParts, Logins, Pace, Parts, Standing, State, rows};
+use munshi_connectors::{
+    Allowed, Confinement, Host, Inside, LoginParts, Logins, Pace, Parts, Standing, State, rows,
+};
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_safety::acts::Office;
 use munshi_safety::approvals::Answer::Yes;
@@ -121,6 +123,7 @@ impl Node {
             registry: registry.clone(),
             folder: folder.join("connectors"),
             basics: basics(),
+            confinement: Confinement::default(),
             allowed,
             inside,
             pace: QUICK,
@@ -285,11 +288,8 @@ impl Shop {
     }
 
     pub(crate) fn log(&self, name: &str) -> String {
-        let folder = munshi_connectors::folder_of(
-            &self.folder.join("connectors"),
-            self.tenant,
-            &name.parse().unwrap(),
-        );
+        let folder =
+            munshi_connectors::logs_of(&self.folder.join("connectors"), self.tenant, &name.parse().unwrap());
         let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap_or_default();
         munshi_connectors::LOGS.iter().map(|file| read(file)).collect()
     }
@@ -304,7 +304,9 @@ impl Shop {
             vault: Some(self.vault.clone()),
             logins: Some(self.logins.clone()),
             folder: self.folder.join("tested"),
+            logs: self.folder.join("tested.logs"),
             basics: basics(),
+            confinement: Confinement::default(),
             allowed: Allowed::new(["127.0.0.1".to_owned()]),
             inside: BTreeMap::new(),
             clock: self.test.clock.clone(),

@@ -54,7 +54,7 @@ async fn what_breaks_the_contract_is_named() {
     assert_eq!(gone.findings.len(), 1);
     assert_eq!(verdict(&gone, "initialize"), Verdict::Fail);
     let advice = gone.findings[0].advice.clone().unwrap();
-    let log = shop.folder.join("tested").join("log").display().to_string();
+    let log = shop.folder.join("tested.logs").join("log").display().to_string();
     assert!(advice.ends_with(&log), "where that is: {advice}");
     let away = contract::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", Writes::Never)).await;
     let detail = &away.findings[0].detail;

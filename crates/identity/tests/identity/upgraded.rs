@@ -50,8 +50,8 @@ on_both_engines! {
         let tenants = [test.tenant("shop").await, test.tenant("clinic").await];
         let now = test.clock.now();
         // The first account, one tied to a service, one tied that has a password too, one of a tenant, one of two.
-        let rows: [(&str, Option<&str>, Option<&str>, bool, usize); 5] = [
-            ("first@a.example", Some("hash"), None, true, 0),
+        let rows = [
+            ("first@a.example", Some("hash"), None::<&str>, true, 0),
             ("tied@a.example", None, Some("1"), false, 2),
             ("both@a.example", Some("hash"), Some("2"), false, 2),
             ("one@a.example", Some("hash"), None, false, 1),

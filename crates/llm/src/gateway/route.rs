@@ -91,6 +91,8 @@ pub struct Route {
     pub permitted: Option<BTreeSet<String>>,
     /// Where data may go; none permits everywhere. The machine itself is always permitted.
     pub residency: Option<BTreeSet<String>>,
+    /// Who may see the data, by a target's name or its provider's; none permits all. The machine itself always may.
+    pub providers: Option<BTreeSet<String>>,
     pub strategy: Strategy,
     /// Words that ask for more than a quick answer; the hybrid strategy looks for them.
     pub escalation_words: Vec<String>,
@@ -155,10 +157,16 @@ impl Route {
         self.permits(target) && is_able(target, request)
     }
 
-    fn permits(&self, target: &Target) -> bool {
+    /// Whether a target may see the data at all.
+    pub fn permits(&self, target: &Target) -> bool {
         let plan = self.permitted.as_ref().is_none_or(|names| names.contains(&target.name));
         let place = self.residency.as_ref().is_none_or(|places| places.contains(&target.residency));
-        plan && (place || target.stays_here())
+        let is_listed = |names: &BTreeSet<String>| {
+            names.contains(&target.name)
+                || (!target.price_provider.is_empty() && names.contains(&target.price_provider))
+        };
+        let provider = self.providers.as_ref().is_none_or(is_listed);
+        plan && ((place && provider) || target.stays_here())
     }
 }
 
@@ -214,6 +222,28 @@ mod tests {
         route.permitted = Some(BTreeSet::from(["a".to_owned()]));
         let refused = names(&route, Use::Default, &known).unwrap_err().to_string();
         assert!(refused.contains("the plan or the place of the data permits no model"), "{refused}");
+    }
+
+    #[test]
+    fn only_providers_that_are_listed() {
+        let paid = |name: &str, provider: &str| {
+            Arc::new(Target { price_provider: provider.to_owned(), ..(*target(name, "us")).clone() })
+        };
+        let known =
+            [paid("big", "openai"), paid("other", ""), paid("small", "groq"), Arc::new(Target::offline())];
+        let mut route = route(&[(Use::Default, &["big", "other", "small", "offline"])]);
+        for (listed, wanted) in [
+            (&["openai"] as &[&str], &["big", "offline"] as &[&str]),
+            (&["small", "other"], &["other", "small", "offline"]),
+            (&[], &["offline"]),
+            // A server of one's own speaks that wire too, and is not that provider.
+            (&["", "google"], &["offline"]),
+        ] {
+            route.providers = Some(listed.iter().map(|name| (*name).to_owned()).collect());
+            assert_eq!(names(&route, Use::Default, &known).unwrap(), wanted, "{listed:?}");
+        }
+        route.targets.insert(Use::Embeddings, vec!["big".to_owned()]);
+        assert!(route.embedder(&known).is_err());
     }
 
     #[test]

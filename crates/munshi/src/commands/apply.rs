@@ -49,7 +49,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let by = arguments.by.authorship(context, String::new);
     let plans = context.block_on(async {
         let db = database.open_or_create(&config, context.now()).await?;
-        let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions()?).await?;
+        let plans = arguments.folder.plan(&db, &installed(&config)?, &policy::companions(&config)?).await?;
         if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
             let what =
                 format!("--zone {zone} is for a tenant that is made, and {} is there already", plan.tenant);

@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
     let database = Database::for_one_question(&config)?;
     let plans = context.block_on(async {
         let db = database.open().await?;
-        folder.plan(&db, &installed(&config)?, &policy::companions()?).await
+        folder.plan(&db, &installed(&config)?, &policy::companions(&config)?).await
     })?;
     context.output.answer(&Planned { plans, applied: false, logins: Vec::new() }, words)
 }

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use munshi_config::Config;
 use munshi_connectors::declared::{self, Declared, Entry};
 use munshi_connectors::{
-    Allowed, Error as ConnectorError, Host, LoginParts, Logins, Pace, Parts, login, rows,
+    Allowed, Confinement, Error as ConnectorError, Host, KernelSupport, LoginParts, Logins, Pace, Parts,
+    confine, login, rows,
 };
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_store::{Db, Tx};
+use munshi_store::{Address, Db, Tx};
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::{Registry, Shelf, Shelves};
 use munshi_types::{Clock, ConnectorName, Ids, SystemRandom, TenantId};
@@ -46,6 +47,7 @@ pub(crate) async fn host(
         registry,
         folder: folder(config),
         basics: basics(),
+        confinement: confinement(config, Some(db.clone())),
         allowed: allowed(config),
         inside: BTreeMap::new(),
         pace: Pace { grace: config.server.shutdown_grace.min(Pace::default().grace), ..Pace::default() },
@@ -83,7 +85,42 @@ pub(crate) async fn shelf(
 
 /// Where connectors have their folders and logs.
 pub(crate) fn folder(config: &Config) -> PathBuf {
-    config.data.dir.join("connectors")
+    let folder = config.data.dir.join("connectors");
+    // A child stands elsewhere, and has its own folder by this name.
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+/// The program as it runs now, though its file were replaced meanwhile.
+const OURSELVES: &str = "/proc/self/exe";
+
+/// How the programs of connectors are confined here.
+pub(crate) fn confinement(config: &Config, db: Option<Db>) -> Confinement {
+    let can_confine = KernelSupport::detect() > KernelSupport::None;
+    Confinement {
+        launcher: can_confine.then(|| PathBuf::from(OURSELVES)),
+        protected: protected(config),
+        allows_unconfined: config.connectors.unconfined,
+        db,
+    }
+}
+
+/// What no connector's program may reach.
+pub(crate) fn protected(config: &Config) -> Vec<PathBuf> {
+    let database = match config.store_url().reveal().parse() {
+        Ok(Address::Sqlite(file)) => {
+            let beside = |ending: &str| {
+                let mut name = file.clone().into_os_string();
+                name.push(ending);
+                PathBuf::from(name)
+            };
+            ["", "-wal", "-shm", "-journal"].map(beside).to_vec()
+        }
+        _ => Vec::new(),
+    };
+    let own = [config.data.dir.clone(), config.vault_key_file()];
+    let all = own.into_iter().chain(database).chain(config.file());
+    // Settings may name them from where we stand.
+    all.map(|path| std::path::absolute(&path).unwrap_or(path)).collect()
 }
 
 pub(crate) fn allowed(config: &Config) -> Allowed {
@@ -103,6 +140,8 @@ pub(crate) struct ConnectorsFile {
     /// Whose names connectors can't have.
     pub(crate) registry: Registry,
     pub(crate) ids: Ids,
+    /// What no connector's program may reach.
+    pub(crate) protected: Vec<PathBuf>,
 }
 
 impl std::fmt::Debug for ConnectorsFile {
@@ -128,6 +167,26 @@ pub(crate) fn bare(name: &ConnectorName, entry: &Entry) -> Vec<String> {
     entry.bare_secrets().into_iter().map(words).collect()
 }
 
+/// A path that one of these names and may not have, in words.
+pub(crate) fn refused_path(declared: &Declared, protected: &[PathBuf]) -> Option<String> {
+    declared.0.iter().find_map(|(name, entry)| {
+        let what = confine::find_refused_path(entry, protected)?;
+        Some(format!("the connector {name}: {what}"))
+    })
+}
+
+/// What to know about paths that a command names and its program may not read.
+pub(crate) fn unreadable(name: &ConnectorName, entry: &Entry) -> Vec<String> {
+    let words = |path: PathBuf| {
+        let path = path.display();
+        format!(
+            "the connector {name} names {path} and may not read it: add reads = [\"{path}\"] or writes = [\"{path}\"] \
+             to [{name}]"
+        )
+    };
+    confine::find_unreadable_arguments(entry).into_iter().map(words).collect()
+}
+
 /// What a file that is to be applied declares.
 pub(crate) fn declared_by(change: &FileChange) -> Result<Declared> {
     serde_json::from_value(Value::Object(change.body.clone()))
@@ -150,6 +209,9 @@ impl Companion for ConnectorsFile {
         if let Some(name) = taken(&self.registry, &declared) {
             return Err(wrong(Problem::of_file(file, format!("{name} is a pack's name: choose another"))));
         }
+        if let Some(what) = refused_path(&declared, &self.protected) {
+            return Err(wrong(Problem::of_file(file, what)));
+        }
         declared::written(&declared).map_err(|error| wrong(Problem::of_file(file, error.to_string())))
     }
 
@@ -163,7 +225,8 @@ impl Companion for ConnectorsFile {
         };
         let declared: Declared = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
         let bare = declared.0.iter().flat_map(|(name, entry)| bare(name, entry)).collect::<Vec<_>>();
-        closed.map(words).chain(bare).collect()
+        let unread = declared.0.iter().flat_map(|(name, entry)| unreadable(name, entry)).collect::<Vec<_>>();
+        closed.map(words).chain(bare).chain(unread).collect()
     }
 
     fn connectors(&self, body: &Body) -> Option<BTreeSet<String>> {

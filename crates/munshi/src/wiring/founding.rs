@@ -25,7 +25,7 @@ pub(crate) async fn apply(context: &Context, config: &Config, ready: &ReadyTenan
     let place = config.data.dir.join(format!("ready-{}", ids.next::<munshi_types::RunId>()));
     let home = place.join(ready.name);
     let read = write(ready, &home).map_err(|error| unusable("the ready files can't be written", &error));
-    let read = read.and_then(|()| Ok(files::read_with(&home, None, &policy::companions()?)?));
+    let read = read.and_then(|()| Ok(files::read_with(&home, None, &policy::companions(config)?)?));
     let removed = std::fs::remove_dir_all(&place);
     let folders = read?;
     removed.map_err(|error| unusable("the ready files can't be removed", &error))?;

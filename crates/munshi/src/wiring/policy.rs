@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use munshi_config::{Config, find_nearest};
+use munshi_llm::Target;
+use munshi_llm::gateway::Route;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_safety::policy::{self, Policy};
+use munshi_safety::policy::{self, DataResidency, Policy};
 use munshi_store::Tx;
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::Registry;
@@ -11,15 +14,19 @@ use munshi_types::{Ids, SystemClock};
 use serde_json::{Value, json};
 
 use super::connectors::{CONNECTORS_FILE, ConnectorsFile};
+use super::models::Models;
 use crate::failure;
 
 pub(crate) const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
-pub(crate) fn companions() -> failure::Result<Vec<Arc<dyn Companion>>> {
+pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn Companion>>> {
     let registry = super::tools::registry(Arc::new(SystemClock))?;
-    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system() };
-    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: Ids::system() })])
+    let protected = super::connectors::protected(config);
+    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system(), protected };
+    // Settings whose models can't be used say so themselves; a policy is no worse for it.
+    let models = Models::of(config).map(|models| models.targets).unwrap_or_default();
+    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: Ids::system(), models })])
 }
 
 struct PolicyFile {
@@ -27,6 +34,8 @@ struct PolicyFile {
     registry: Registry,
     /// For entries of the audit.
     ids: Ids,
+    /// Those of this installation.
+    models: Vec<Target>,
 }
 
 impl std::fmt::Debug for PolicyFile {
@@ -74,7 +83,7 @@ impl Companion for PolicyFile {
         let tools = tools.filter(|tool| self.registry.get(tool).is_none()).map(|tool| {
             format!("policy.toml speaks of the tool {tool}, which is not installed: it counts once it is")
         });
-        connectors.chain(tools).collect()
+        connectors.chain(tools).chain(self.about_residency(body)).collect()
     }
 
     fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
@@ -99,6 +108,44 @@ impl Companion for PolicyFile {
         };
         audit::append(tx, &entry, by.made_at, &self.ids).map_err(told)?;
         Ok(())
+    }
+}
+
+impl PolicyFile {
+    /// Names that no model here has, and a policy that leaves none.
+    fn about_residency(&self, body: &Body) -> Vec<String> {
+        let said = body.get("residency").cloned().unwrap_or_default();
+        let Ok(said) = serde_json::from_value::<DataResidency>(said) else { return Vec::new() };
+        let elsewhere = || self.models.iter().filter(|model| !model.stays_here());
+        let own = self.models.iter().map(|model| model.name.as_str());
+        let names: Vec<&str> = own.chain(elsewhere().map(|model| model.price_provider.as_str())).collect();
+        let places: Vec<&str> = elsewhere().map(|model| model.residency.as_str()).collect();
+        let unknown = |key: &str, word: &String, known: &[&str]| {
+            let words = format!("policy.toml: residency.{key} names {word}, which no model here has");
+            let known = known.iter().copied().filter(|name| !name.is_empty());
+            match find_nearest(word, known) {
+                Some(near) => format!("{words}: is {near} meant?"),
+                None => format!("{words}: it counts once one has"),
+            }
+        };
+        let mut warnings = Vec::new();
+        for (key, given, known) in [("providers", &said.providers, &names), ("places", &said.places, &places)]
+        {
+            let odd = given.iter().flatten().filter(|word| !known.contains(&word.as_str()));
+            warnings.extend(odd.map(|word| unknown(key, word, known)));
+        }
+        let route = said.restrict(Route::default());
+        if said != DataResidency::default()
+            && elsewhere().next().is_some()
+            && !elsewhere().any(|model| route.permits(model))
+        {
+            warnings.push(
+                "policy.toml: residency permits none of the models here but offline: where offline is on no route, \
+                 people are told that nobody can answer"
+                    .to_owned(),
+            );
+        }
+        warnings
     }
 }
 

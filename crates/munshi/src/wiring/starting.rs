@@ -14,7 +14,7 @@ use munshi_llm::{ChatRequest, Fault, Gateway, Message, Target, Transport, Wires}
 use munshi_pack::{House, ReadyTenant};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PlatformTx, Tx};
-use munshi_tiers::{Authorship, Installed, Plan, Vanished, files, history};
+use munshi_tiers::{Authorship, Companion, Installed, Plan, Vanished, files, history};
 use munshi_types::tier::{Audience, Binding, KeyKind, TierKind};
 use munshi_types::{Clock, Ids, SystemRandom, TenantId, TenantName, Zone};
 use munshi_web::ApiError;
@@ -49,6 +49,7 @@ pub(super) struct Start {
     ready: Vec<(String, ReadyTenant)>,
     book: Arc<Phrasebook>,
     installed: Installed,
+    companions: Vec<Arc<dyn Companion>>,
     has_models: bool,
 }
 
@@ -68,6 +69,7 @@ impl Start {
             ready: packs.chain(own).collect(),
             book,
             installed: installed::installed(config)?,
+            companions: policy::companions(config)?,
             has_models: config.models.iter().next().is_some(),
         })
     }
@@ -84,8 +86,7 @@ impl Start {
         let folder = tempfile::tempdir().map_err(ApiError::internal)?;
         let place = folder.path().join(ready.name);
         founding::write(&ready, &place).map_err(ApiError::internal)?;
-        let companions = policy::companions().map_err(|failure| ApiError::internal(failure.message))?;
-        let read = files::read_with(&place, None, &companions)?;
+        let read = files::read_with(&place, None, &self.companions)?;
         Ok(munshi_tiers::plan_folders(&self.db, &read, Vanished::Keep, &self.installed).await?)
     }
 

@@ -85,6 +85,7 @@ fn a_folder_brings_connectors(engine: Engine) {
     let mut running = installation.serve();
     let ready = until(&installation, |item| item["nodes"][0]["state"] == "ready");
     assert_eq!((&ready["nodes"][0]["tools"], &ready["nodes"][0]["undeclared"]), (&json!(4), &json!(2)));
+    assert_eq!(ready["nodes"][0]["confined"], true, "{ready}");
     let shown = installation.run(&["connector", "list"]).ok();
     assert!(
         shown.contains("ready, UNSAFE") && shown.contains("nobody says what 2 of its tools do"),

@@ -24,6 +24,8 @@ fn keys_live_and_end(engine: Engine) {
         "key",
         "add",
         "till",
+        "--speaks-as",
+        "person",
         "--role",
         "staff",
         "--area",

@@ -11,6 +11,7 @@ mod backup;
 mod budget;
 mod chat;
 mod config;
+mod confine;
 mod connector;
 mod demo;
 mod doctor;

@@ -22,7 +22,7 @@ pub fn read(text: &str) -> std::result::Result<Policy, Slip> {
     let has_nul = |text: &String| text.contains('\0');
     let named = policy.messages.iter().flat_map(|message| [&message.template, &message.audience]);
     let listed: Vec<String> = policy.redaction.fields.clone().into();
-    if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) {
+    if named.chain(policy.connectors.keys()).chain(&listed).any(has_nul) || policy.residency.holds_nul() {
         let at = text.find("\\u0000").or_else(|| text.find("\\U00000000")).unwrap_or(0);
         return Err(slip(text, at, "a text holds a NUL character: leave it out"));
     }

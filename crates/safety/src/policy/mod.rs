@@ -2,6 +2,7 @@
 
 mod file;
 mod leaving;
+mod residency;
 mod schema;
 mod store;
 mod write;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 pub use file::{Slip, parse, read};
 pub use leaving::Leaving;
+pub use residency::DataResidency;
 pub use schema::schema;
 pub use store::{PolicyVersion, current, history, put, version};
 pub use write::{to_toml, written};
@@ -32,6 +34,8 @@ pub struct Policy {
     pub messages: Vec<Authorised>,
     pub rates: Rates,
     pub approvals: Waiting,
+    /// Which models may see the tenant's data.
+    pub residency: DataResidency,
 }
 
 /// A template that may go to an audience without asking: what the owner agreed to beforehand.

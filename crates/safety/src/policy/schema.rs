@@ -29,6 +29,7 @@ pub fn schema() -> Value {
                 "type": "array",
                 "items": message(),
             },
+            "residency": residency(),
             "rates": table("How often tools may be called in a minute, for the whole tenant.", &json!({
                 "calls_per_minute": number("All calls; 600 unless given.", 0, u32::MAX),
                 "writes_per_minute": number("Calls that write; 120 unless given.", 0, u32::MAX),
@@ -99,6 +100,17 @@ fn redaction() -> Value {
     )
 }
 
+fn residency() -> Value {
+    let words = |description: &str| json!({ "description": description, "type": "array", "items": { "type": "string" } });
+    table(
+        "Which models may see the tenant's data, within what the installation and the agent permit. The model of this machine always may.",
+        &json!({
+            "providers": words("Models by their names, or all of a provider by its name; an empty list permits none elsewhere."),
+            "places": words("Where data may go: the `residency` of models; an empty list permits none elsewhere."),
+        }),
+    )
+}
+
 fn message() -> Value {
     json!({
         "type": "object",
@@ -139,6 +151,8 @@ mod tests {
             json!({ "approvals": { "hours": 721 } }),
             json!({ "rates": { "refused_per_minute": 0 } }),
             json!({ "messages": [{ "tool": "send" }] }),
+            json!({ "residency": { "provider": ["anthropic"] } }),
+            json!({ "residency": { "places": "in" } }),
         ] {
             assert!(serde_json::from_value::<crate::policy::Policy>(bad.clone()).is_err(), "{bad}");
             assert!(!validator.is_valid(&bad), "{bad}");

@@ -66,7 +66,8 @@ pub fn to_toml(policy: &Policy) -> Result<String> {
             lines(entry.as_object().unwrap_or(&Map::new()), order, &mut out);
         }
     }
-    let tables: [(&str, &[&str]); 3] = [
+    let tables: [(&str, &[&str]); 4] = [
+        ("residency", &["providers", "places"]),
         ("redaction", &["profile", "fields"]),
         ("rates", &["calls_per_minute", "writes_per_minute", "refused_per_minute"]),
         ("approvals", &["hours"]),
@@ -137,7 +138,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::policy::{Authorised, Leaving, Rates, Waiting, read};
+    use crate::policy::{Authorised, DataResidency, Leaving, Rates, Waiting, read};
     use crate::privacy::{Fields, Profile};
     use munshi_identity::{Role, Rules};
     use munshi_types::{Autonomy, ScopeGlob};
@@ -194,10 +195,23 @@ pub(super) mod tests {
             vec(message, 0..3),
             prop_oneof![Just(Rates::default()), rates],
             prop_oneof![Just(Waiting::default()), waiting],
+            (option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3))),
         )
-            .prop_map(|(most_autonomy, connectors, roles, redaction, messages, rates, approvals)| {
-                Policy { most_autonomy, connectors, roles, redaction, messages, rates, approvals }
-            })
+            .prop_map(
+                |(most_autonomy, connectors, roles, redaction, messages, rates, approvals, said)| {
+                    let residency = DataResidency { providers: said.0, places: said.1 };
+                    Policy {
+                        most_autonomy,
+                        connectors,
+                        roles,
+                        redaction,
+                        messages,
+                        rates,
+                        approvals,
+                        residency,
+                    }
+                },
+            )
     }
 
     proptest! {

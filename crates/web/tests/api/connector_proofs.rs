@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_connectors::{Allowed, Host, Pace, Parts};
+use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts};
 use munshi_identity::Role;
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
@@ -36,6 +36,7 @@ impl<'h> Ear<'h> {
             registry: Arc::new(Registry::default()),
             folder: test.place.folder(),
             basics: Vec::new(),
+            confinement: Confinement::default(),
             allowed: Allowed::default(),
             inside: BTreeMap::new(),
             pace: Pace::default(),

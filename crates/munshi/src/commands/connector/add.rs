@@ -46,8 +46,12 @@ struct Added {
 pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let Arguments { name, reach, replace, of, operator } = arguments;
     let entry = reach.entry()?;
-    let bare = connectors::bare(&name, &entry);
+    let warnings = [connectors::bare(&name, &entry), connectors::unreadable(&name, &entry)].concat();
     let config = context.config()?;
+    let typed = Declared([(name.clone(), entry.clone())].into());
+    if let Some(what) = connectors::refused_path(&typed, &connectors::protected(&config)) {
+        return Err(Failure::usage(what));
+    }
     let database = Database::for_one_question(&config)?;
     let registry = tools::registry(context.clock.clone())?;
     let (connector, now) = (name.clone(), context.now());
@@ -56,9 +60,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
         let tenant = of.find_open(&db).await?;
         let by = operator.known_in(context, &db, tenant.id).await?;
         let (_, known) = db.read(tenant.id, rows::current).await?;
-        let next = Declared([(name.clone(), entry.clone())].into());
         let before = Declared(known.0.into_iter().filter(|(known, _)| *known == name).collect());
-        let left: Vec<_> = before.left_behind(&next).into_iter().map(|name| (tenant.id, name)).collect();
+        let left: Vec<_> = before.left_behind(&typed).into_iter().map(|name| (tenant.id, name)).collect();
         let going = Going::of((context, &config), &db, &left).await?;
         let version = db.write(tenant.id, move |tx| -> munshi_connectors::Result<Option<i64>> {
             let (_, mut declared) = rows::current(tx)?;
@@ -80,7 +83,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
                 .hint("--replace puts this one in its place")
         })?;
         let logins = going.give_back().await;
-        Ok(Added { tenant: tenant.name, connector, version, warnings: bare, logins })
+        Ok(Added { tenant: tenant.name, connector, version, warnings, logins })
     })?;
     context.output.answer(&added, |added, painter| {
         let Added { tenant, connector, logins, warnings, .. } = added;

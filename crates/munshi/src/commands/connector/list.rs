@@ -73,7 +73,8 @@ fn words(listing: &Listing, painter: Painter) -> String {
     if listing.items.is_empty() {
         return "No connectors yet. `munshi connector add NAME -- COMMAND` adds one.\n".to_owned();
     }
-    let mut table = Table::new(&["NAME", "STATE", "TOOLS", "SERVER", "SINCE (UTC)", "REACHED BY"]);
+    let mut table =
+        Table::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "REACHED BY"]);
     let mut notes = String::new();
     for item in &listing.items {
         let unknown = Standing { state: State::Stopped, ..Standing::default() };
@@ -82,6 +83,7 @@ fn words(listing: &Listing, painter: Painter) -> String {
                 item.name.as_str().into(),
                 state(standing, item.nodes.is_empty()),
                 standing.tools.to_string().into(),
+                confined(standing),
                 Cell::short(&format!("{} {}", standing.server, standing.version), 30, Tone::Plain),
                 standing.since.map_or_else(|| "-".to_owned(), moment).into(),
                 Cell::short(&item.reached, 50, Tone::Dim),
@@ -105,6 +107,14 @@ fn state(standing: &Standing, is_unknown: bool) -> Cell {
     }
 }
 
+fn confined(standing: &Standing) -> Cell {
+    match standing.confined {
+        Some(true) => Cell::new("yes", Tone::Good),
+        Some(false) => Cell::new("NO", Tone::Doubtful),
+        None => Cell::new("-", Tone::Dim),
+    }
+}
+
 /// What a person has to know beside the row.
 fn remarks(name: &ConnectorName, standing: &Standing, painter: Painter) -> String {
     let mut said = String::new();
@@ -115,6 +125,10 @@ fn remarks(name: &ConnectorName, standing: &Standing, painter: Painter) -> Strin
         said += &format!(
             "{name}: its service wants somebody to sign in. `munshi connector login {name}` begins that.\n"
         );
+    }
+    if standing.confined == Some(false) {
+        said +=
+            &format!("{name}: this machine can't confine its program, so it can read whatever Munshi can.\n");
     }
     if standing.held {
         said += &format!(

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use clap::Args;
-use munshi_connectors::{LOGS, folder_of, rows};
+use munshi_connectors::{LOGS, logs_of, rows};
 use munshi_types::ConnectorName;
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let (_, declared) = db.read(tenant.id, rows::current).await?;
         Ok((tenant, declared.0.contains_key(&arguments.name)))
     })?;
-    let folder = folder_of(&connectors::folder(&config), tenant.id, &arguments.name);
+    let folder = logs_of(&connectors::folder(&config), tenant.id, &arguments.name);
     let mut lines: VecDeque<String> = VecDeque::new();
     for file in LOGS {
         // One that is not there has said nothing.

@@ -8,6 +8,7 @@ mod logs;
 mod remove;
 mod test;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -76,6 +77,12 @@ pub(super) struct Reach {
     /// A variable of its environment, as NAME=VALUE; a secret as NAME=vault:NAME
     #[arg(long = "env", value_name = "NAME=VALUE")]
     environment: Vec<String>,
+    /// A file or folder that its program may read
+    #[arg(long = "may-read", value_name = "PATH")]
+    reads: Vec<PathBuf>,
+    /// A file or folder that its program may read and write
+    #[arg(long = "may-write", value_name = "PATH")]
+    writes: Vec<PathBuf>,
     /// The program and its arguments, behind --
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -103,6 +110,8 @@ impl Reach {
         };
         let entry = Entry {
             command: self.command,
+            reads: self.reads,
+            writes: self.writes,
             url: self.url,
             openapi: self.openapi,
             server: self.server,

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use munshi_connectors::contract::{self, Finding, Report, Trial, Verdict, Writes};
-use munshi_connectors::{folder_of, rows};
+use munshi_connectors::{folder_of, logs_of, rows};
 use munshi_types::{ConnectorName, TenantId};
 
 use super::{Reach, missing};
@@ -15,6 +15,7 @@ use crate::failure::{Exit, Result};
 use crate::output::Painter;
 use crate::output::table::harmless;
 use crate::wiring::database::Database;
+use crate::wiring::gateway::database;
 use crate::wiring::{connectors, vault};
 
 #[derive(Debug, Args)]
@@ -35,15 +36,17 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
     let Arguments { name, reach, write, of } = arguments;
     let config = context.config()?;
     let writes = if write { Writes::Tried } else { Writes::Never };
-    let scratch = config.data.dir.join("connectors").join("tested");
+    let scratch = connectors::folder(&config).join("tested");
     let trial = Trial {
         name: name.clone(),
         entry: munshi_connectors::declared::Entry::default(),
         tenant: TenantId::PLATFORM,
         vault: None,
         logins: None,
+        logs: scratch.with_extension("logs"),
         folder: scratch,
         basics: connectors::basics(),
+        confinement: connectors::confinement(&config, None),
         allowed: connectors::allowed(&config),
         inside: BTreeMap::new(),
         clock: context.clock.clone(),
@@ -51,16 +54,22 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
     };
     let report = context.block_on(async {
         let trial = match reach.is_given() {
-            true => Trial { entry: reach.entry()?, ..trial },
+            true => {
+                let confinement = connectors::confinement(&config, database(&config).await?);
+                Trial { entry: reach.entry()?, confinement, ..trial }
+            }
             false => {
                 let db = Database::for_one_question(&config)?.open().await?;
                 let tenant = of.find(&db).await?;
                 let (_, mut declared) = db.read(tenant.id, rows::current).await?;
                 let entry = declared.0.remove(&name).ok_or_else(|| missing(&name))?;
-                let folder = folder_of(&connectors::folder(&config), tenant.id, &name);
+                let all = connectors::folder(&config);
+                let (folder, logs) = (folder_of(&all, tenant.id, &name), logs_of(&all, tenant.id, &name));
+                let confinement = connectors::confinement(&config, Some(db.clone()));
                 let vault = vault::open(&config, db.clone(), context.clock.clone()).await?;
                 let logins = Some(connectors::logins(&config, &db, &context.clock).await?);
-                Trial { entry, tenant: tenant.id, vault: Some(vault), logins, folder, ..trial }
+                let vault = Some(vault);
+                Trial { entry, tenant: tenant.id, vault, logins, folder, logs, confinement, ..trial }
             }
         };
         Ok(contract::test(&trial).await)

@@ -2,12 +2,13 @@
 //!
 //! # Layout
 //! - `finding`: one line of the report
-//! - `settings`, `folder`, `models`, `database`, `access`, `clock`, `port`: what is looked at, each on its own; none may stop the others
+//! - `settings`, `folder`, `models`, `database`, `access`, `connectors`, `clock`, `port`: what is looked at, each on its own; none may stop the others
 //!
 //! To add a check: a file with a function that returns findings, and its line in [`examine`].
 
 mod access;
 mod clock;
+mod connectors;
 mod database;
 mod finding;
 mod folder;
@@ -57,6 +58,7 @@ async fn examine(context: &Context) -> Vec<Finding> {
     if let Some(db) = &db {
         findings.extend(access::examine(db, context.now()).await);
     }
+    findings.push(connectors::examine(&config, db.as_ref()).await);
     findings.push(clock::examine(context.now(), db.as_ref()).await);
     findings.push(port::examine(&config).await);
     findings

@@ -1,16 +1,20 @@
 //! `munshi models list`
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_llm::calls::{MODELS, Seen, health_since};
 use munshi_llm::chat::Usage;
+use munshi_llm::gateway::Route;
 use munshi_llm::money::Cost;
 use munshi_llm::{Gateway, Target};
 use munshi_safety::budget::ModelClass;
-use munshi_types::Timestamp;
+use munshi_safety::policy;
+use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
+use crate::commands::tenant::by_name;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::output::Painter;
@@ -53,6 +57,9 @@ struct Item {
     residency: String,
     /// Whether it gets names and numbers of people as they are.
     sees_names: bool,
+    /// Whether the tenant that was asked about lets it see its data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permitted: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -67,18 +74,24 @@ enum State {
     Unknown,
 }
 
-pub(super) fn run(context: &Context) -> Result<()> {
+pub(super) fn run(context: &Context, tenant: Option<&TenantName>) -> Result<()> {
     let config = context.config()?;
     let warnings = Models::of(&config)?.warnings.iter().map(ToString::to_string).collect();
     let now = context.now();
     let wired = Wired::of(&config, &context.clock)?;
-    let health = context.block_on(async {
-        let Some(db) = database(&config).await? else { return Ok(BTreeMap::new()) };
+    let (health, route) = context.block_on(async {
+        let Some(db) = database(&config).await? else { return Ok((BTreeMap::new(), None)) };
         let since = now.minus(LOOK_BACK);
-        Ok(db.platform(MODELS).read(move |tx| health_since(tx, since)).await?)
+        let health = db.platform(MODELS).read(move |tx| health_since(tx, since)).await?;
+        let Some(name) = tenant else { return Ok((health, None)) };
+        let (_, policy) = db.read(by_name(&db, name).await?.id, policy::current).await?;
+        Ok((health, Some(policy.residency.restrict(wired.route.as_ref().clone()))))
     })?;
-    let items = wired.gateway.targets().iter();
-    let models = items.map(|target| item(&wired, target, health.get(&target.name), now)).collect();
+    let about = |target: &Arc<Target>| {
+        let permitted = route.as_ref().map(|route: &Route| route.permits(target));
+        Item { permitted, ..item(&wired, target, health.get(&target.name), now) }
+    };
+    let models = wired.gateway.targets().iter().map(about).collect();
     context.output.answer(&Listing { models, warnings }, words)
 }
 
@@ -111,6 +124,7 @@ fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> 
         class: wired.classes.class(&target.name),
         residency: target.residency.clone(),
         sees_names: target.may_see_names(),
+        permitted: None,
     }
 }
 
@@ -146,6 +160,9 @@ fn words(listing: &Listing, painter: Painter) -> String {
 }
 
 fn state(item: &Item) -> Cell {
+    if item.permitted == Some(false) {
+        return Cell::new("not permitted", Tone::Doubtful);
+    }
     match (item.state, item.resting_until) {
         (State::Well, _) => Cell::new("well", Tone::Good),
         (State::Shaky, _) => Cell::new(shaky(item), Tone::Doubtful),

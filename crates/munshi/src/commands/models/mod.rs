@@ -4,12 +4,16 @@ mod list;
 mod test;
 
 use clap::{Args, Subcommand};
+use munshi_types::TenantName;
 
 use crate::context::Context;
 use crate::failure::Result;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
+    /// Say which of them this tenant's policy lets see its data
+    #[arg(long, value_name = "NAME")]
+    tenant: Option<TenantName>,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -24,7 +28,7 @@ enum Command {
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     match &arguments.command {
-        None | Some(Command::List) => list::run(context),
+        None | Some(Command::List) => list::run(context, arguments.tenant.as_ref()),
         Some(Command::Test(arguments)) => test::run(context, arguments),
     }
 }

@@ -1,0 +1,93 @@
+//! What the kernel can do to confine a process.
+
+/// How far this machine's kernel confines a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KernelSupport {
+    /// Not at all: an older kernel, another system, or Landlock is switched off.
+    None,
+    /// Reading and writing, but a file that can't be opened can still be emptied by its path (before Linux 6.2).
+    Partial,
+    /// Reading, writing and emptying files.
+    Full,
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::os::fd::{AsFd, AsRawFd};
+    use std::path::{Path, PathBuf};
+
+    use landlock::{
+        ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
+        RulesetCreatedAttr, RulesetStatus, Scope,
+    };
+
+    use super::KernelSupport;
+
+    /// The newest rights we know of; an older kernel enforces those that it knows.
+    const NEWEST: ABI = ABI::V9;
+
+    impl KernelSupport {
+        /// Asks the kernel. Nothing is confined by asking.
+        pub fn detect() -> Self {
+            let takes = |abi: ABI| {
+                let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+                rules.handle_access(AccessFs::from_all(abi)).and_then(Ruleset::create).is_ok()
+            };
+            match (takes(ABI::V3), takes(ABI::V1)) {
+                (true, _) => Self::Full,
+                (false, true) => Self::Partial,
+                (false, false) => Self::None,
+            }
+        }
+    }
+
+    /// Gives up, for this process and all it starts, everything but these paths.
+    pub(in crate::confine) fn restrict(reads: &[PathBuf], writes: &[PathBuf]) -> Result<(), String> {
+        let told = |error: landlock::RulesetError| error.to_string();
+        let rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).map_err(told)?;
+        let mut rules = rules.scope(Scope::from_all(NEWEST)).and_then(Ruleset::create).map_err(told)?;
+        let reads = reads.iter().map(|path| (path, AccessFs::from_read(NEWEST)));
+        let writes = writes.iter().map(|path| (path, AccessFs::from_all(NEWEST)));
+        for (path, rights) in reads.chain(writes) {
+            let Some((opened, rights)) = open(path, rights)? else { continue };
+            rules = rules.add_rule(PathBeneath::new(opened, rights)).map_err(told)?;
+        }
+        match rules.restrict_self().map_err(told)?.ruleset {
+            RulesetStatus::NotEnforced => Err("the kernel does not confine".to_owned()),
+            RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+        }
+    }
+
+    type Rights = landlock::BitFlags<AccessFs>;
+
+    /// None for a path that is gone. One that leads elsewhere than when the rules were made is refused: whoever may write
+    /// on the way could have put a link there.
+    fn open(path: &Path, rights: Rights) -> Result<Option<(PathFd, Rights)>, String> {
+        let Ok(opened) = PathFd::new(path) else { return Ok(None) };
+        let link = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
+        let real = std::fs::read_link(&link).map_err(|error| format!("{}: {error}", path.display()))?;
+        let own = Path::new("/proc/self");
+        if real != path && path != own {
+            return Err(format!("{} has become {}", path.display(), real.display()));
+        }
+        let is_folder = std::fs::metadata(&link).is_ok_and(|found| found.is_dir());
+        let rights = if is_folder { rights } else { rights & AccessFs::from_file(NEWEST) };
+        Ok(Some((opened, rights)))
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::restrict;
+
+#[cfg(not(target_os = "linux"))]
+impl KernelSupport {
+    /// Only Linux has Landlock.
+    pub fn detect() -> Self {
+        Self::None
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn restrict(_: &[std::path::PathBuf], _: &[std::path::PathBuf]) -> Result<(), String> {
+    Err("this system does not confine".to_owned())
+}

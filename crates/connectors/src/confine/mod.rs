@@ -1,0 +1,109 @@
+//! Confining a connector's child: what it may read and write, enforced by the kernel (Landlock).
+//!
+//! The program starts itself again as a launcher with a list of paths. The launcher gives up everything else and then
+//! becomes the connector's command, so no code of ours runs between a fork and an exec. The kernel also keeps a confined
+//! process from tracing others, which closes their `/proc/PID/environ` and memory.
+//!
+//! # Layout
+//! - [`Confinement`]: how an installation confines; `rules`: the paths of one child
+//! - `code`: where a command's own files are; `system`: what every program needs; `trail`: links on the way to a file
+//! - [`launcher`]: the side that runs in the child; `kernel`: what the kernel can do
+
+mod code;
+mod kernel;
+pub mod launcher;
+mod rules;
+mod system;
+mod trail;
+
+use std::path::{Path, PathBuf};
+
+use munshi_store::Db;
+
+pub use kernel::KernelSupport;
+pub(crate) use rules::{ChildCommand, ConfinedCommand};
+
+use crate::declared::Entry;
+use crate::error::{Error, Result};
+use crate::rows::{self, CONNECTORS};
+
+/// How an installation confines the children of its connectors.
+#[derive(Clone, Default)]
+pub struct Confinement {
+    /// The program whose `confine` command becomes the child. None where the kernel can't confine.
+    pub launcher: Option<PathBuf>,
+    /// What no child may reach: the data folder, the database, the vault's key, the settings.
+    pub protected: Vec<PathBuf>,
+    /// Whether children that can't be confined start though there are several tenants.
+    pub allows_unconfined: bool,
+    /// Says how many tenants there are. Without it there is one.
+    pub db: Option<Db>,
+}
+
+impl Confinement {
+    /// Whether children start at all: confined, or where no other tenant's data is at stake.
+    pub async fn admits_children(&self) -> Result<bool> {
+        Ok(self.launcher.is_some() || self.allows_unconfined || self.count_tenants().await? <= 1)
+    }
+
+    async fn count_tenants(&self) -> Result<i64> {
+        match &self.db {
+            Some(db) => db.platform(CONNECTORS).read(rows::count_tenants).await,
+            None => Ok(1),
+        }
+    }
+
+    /// Refuses to start a child that can't be confined where others' data is at stake.
+    pub(crate) async fn admit_child(&self) -> Result<()> {
+        match self.admits_children().await? {
+            true => Ok(()),
+            false => Err(Error::Invalid(
+                "this machine can't confine a connector's program (Landlock needs Linux 5.13), and there are several \
+                 tenants whose data it could read; connectors.unconfined = true starts it all the same"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+/// What is wrong with the paths that an entry names: one that is protected, or that holds something protected.
+pub fn find_refused_path(entry: &Entry, protected: &[PathBuf]) -> Option<String> {
+    entry.named_paths().into_iter().find_map(|(key, path)| refuse_path(key, path, protected))
+}
+
+fn refuse_path(key: &str, path: &Path, protected: &[PathBuf]) -> Option<String> {
+    let real = trail::resolve(path);
+    if system::is_block_device(&real) {
+        return Some(format!("{key} names {}, a whole disk: name folders instead", path.display()));
+    }
+    let held = system::protected(protected).find(|held| held.starts_with(&real) || real.starts_with(held))?;
+    Some(match real.starts_with(&held) {
+        true => format!(
+            "{key} names {}, which lies in {}: that is out of every connector's reach",
+            path.display(),
+            held.display()
+        ),
+        false => format!(
+            "{key} names {}, which holds {}: that is out of every connector's reach, so name the folders in it that \
+             are needed",
+            path.display(),
+            held.display()
+        ),
+    })
+}
+
+/// Folders that a command names among its arguments, and that nothing lets it read.
+pub fn find_unreadable_arguments(entry: &Entry) -> Vec<PathBuf> {
+    let named: Vec<PathBuf> = entry.named_paths().into_iter().map(|(_, path)| trail::resolve(path)).collect();
+    let is_granted = |path: &Path| {
+        let real = trail::resolve(path);
+        named.iter().chain(&system::readable()).any(|root| real.starts_with(root))
+    };
+    let folder = entry.folder.clone().unwrap_or_else(|| PathBuf::from("/"));
+    let paths = entry.command.iter().skip(1).map(|argument| {
+        PathBuf::from(argument.split_once('=').map_or(argument.as_str(), |(_, value)| value))
+    });
+    let is_code = |path: &Path| code::is_script(path) && path.is_file();
+    let paths = paths.filter(|path| path.is_absolute() && path.exists() && !is_code(path));
+    paths.map(|path| folder.join(path)).filter(|path| !is_granted(path)).collect()
+}

@@ -1,0 +1,37 @@
+//! Where a machine can't confine, several tenants keep programs from starting.
+
+use munshi_connectors::contract::{self, Trial, Verdict, Writes};
+use munshi_connectors::{Confinement, State};
+use munshi_test_support::{TestDb, on_both_engines};
+
+use crate::support::{MIGRATIONS, Shop, odd};
+
+on_both_engines! {
+    with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
+
+    async fn a_program_that_can_not_be_confined_starts_for_one_tenant_alone(test: TestDb) {
+        let shop = Shop::open(test, &odd("odd", "good", None)).await;
+        let tried = async |allows_unconfined: bool| {
+            let confinement =
+                Confinement { db: Some(shop.test.db.clone()), allows_unconfined, ..Confinement::default() };
+            let trial = Trial { confinement, ..shop.trial(&odd("odd", "good", None), Writes::Never) };
+            contract::test(&trial).await
+        };
+        let alone = tried(false).await;
+        let confined = alone.findings.iter().find(|finding| finding.check == "confined").unwrap();
+        assert_eq!(confined.verdict, Verdict::Doubtful, "it is said: {alone:#?}");
+        shop.test.tenant("another").await;
+        let refused = tried(false).await;
+        assert_eq!(refused.findings.len(), 1, "{refused:#?}");
+        assert!(refused.findings[0].detail.contains("connectors.unconfined = true"), "{refused:#?}");
+        assert!(tried(true).await.tools > 0, "the operator has said so");
+    }
+
+    async fn how_a_program_runs_is_told(test: TestDb) {
+        let shop = Shop::open(test, &odd("odd", "good", None)).await;
+        shop.start().await;
+        let standing = shop.until_state("odd", State::Ready).await;
+        assert_eq!(standing.confined, Some(false), "there is no launcher here");
+        shop.host.stop().await;
+    }
+}

@@ -1,0 +1,61 @@
+//! Which models may see a tenant's data.
+
+use std::collections::BTreeSet;
+
+use munshi_llm::gateway::Route;
+use serde::{Deserialize, Serialize};
+
+/// What a tenant permits, within what the installation and the agent permit. What is not said is not narrowed; an empty
+/// list permits the model of this machine alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DataResidency {
+    /// Models by their names, or all of a provider by its name.
+    pub providers: Option<Vec<String>>,
+    /// Where data may go: the `residency` of models.
+    pub places: Option<Vec<String>>,
+}
+
+impl DataResidency {
+    pub(super) fn holds_nul(&self) -> bool {
+        let words = self.providers.iter().chain(&self.places).flatten();
+        words.into_iter().any(|word| word.contains('\0'))
+    }
+
+    /// The route without what the tenant does not permit. Nothing that was closed is opened.
+    pub fn restrict(&self, mut route: Route) -> Route {
+        narrow(&mut route.providers, self.providers.as_deref());
+        narrow(&mut route.residency, self.places.as_deref());
+        route
+    }
+}
+
+fn narrow(permitted: &mut Option<BTreeSet<String>>, own: Option<&[String]>) {
+    let Some(own) = own else { return };
+    let own: BTreeSet<String> = own.iter().cloned().collect();
+    *permitted = Some(match permitted.take() {
+        Some(known) => own.intersection(&known).cloned().collect(),
+        None => own,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strictest_wins_and_nothing_is_opened() {
+        let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
+        let open = Route { residency: Some(set(&["in", "eu"])), ..Route::default() };
+        assert_eq!(DataResidency::default().restrict(open.clone()), open);
+        let said = DataResidency {
+            providers: Some(vec!["anthropic".to_owned()]),
+            places: Some(vec!["in".to_owned(), "us".to_owned()]),
+        };
+        let narrowed = said.restrict(open);
+        assert_eq!(narrowed.residency, Some(set(&["in"])));
+        assert_eq!(narrowed.providers, Some(set(&["anthropic"])));
+        let none = DataResidency { providers: Some(Vec::new()), places: None }.restrict(narrowed);
+        assert_eq!(none.providers, Some(BTreeSet::new()));
+    }
+}
