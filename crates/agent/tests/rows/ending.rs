@@ -62,7 +62,6 @@ tables! {
         }));
         response.learned = Learned {
             language: Some("hi-latn".parse().unwrap()), entities: Some(json!({"ramesh": 1})), masked: Some(json!({"slots": []})),
-            ..Learned::default()
         };
         let responded = shop.respond(response).await.unwrap();
         assert_eq!((responded.session, responded.number, responded.next), (ingested.session, 2, None));
