@@ -2,7 +2,7 @@
 
 use munshi_connectors::contract::{self, Trial, Verdict, Writes};
 use munshi_connectors::{Confinement, State};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::on_both_engines;
 
 use crate::support::{MIGRATIONS, Shop, odd};
 

@@ -222,3 +222,32 @@ fn testing_uses_nothing_up() {
         assert_eq!(installation.run(wrong).code, 2, "{wrong:?}");
     }
 }
+
+#[test]
+fn who_may_see_the_data_is_shown_and_slips_in_it_are_told() {
+    let installation = Installation::migrated(Engine::Sqlite)
+        .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
+        .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
+        .with("MUNSHI__MODELS__LOCAL__BASE_URL", "http://127.0.0.1:9/v1")
+        .with("MUNSHI__MODELS__LOCAL__RESIDENCY", "in");
+    shop(&installation);
+    let apply = |policy: &str| {
+        write(&installation, "policy.toml", policy);
+        installation.run(&["apply", "tenants/shop"]).ok()
+    };
+    let permitted = || {
+        let listed = installation.json(&["models", "--tenant", "shop"]);
+        let models = listed["models"].as_array().unwrap().clone();
+        models.iter().map(|model| (model["name"].clone(), model["permitted"].clone())).collect::<Vec<_>>()
+    };
+    let good = apply("[residency]\nproviders = [\"local\"]\nplaces = [\"in\"]\n");
+    assert!(!good.contains("residency."), "{good}");
+    assert_eq!(permitted(), [(json!("local"), json!(true)), (json!("offline"), json!(true))]);
+    let slip = apply("[residency]\nproviders = [\"locl\"]\n");
+    assert!(slip.contains("residency.providers names locl") && slip.contains("is local meant?"), "{slip}");
+    assert!(slip.contains("permits none of the models here but offline"), "{slip}");
+    assert_eq!(permitted(), [(json!("local"), json!(false)), (json!("offline"), json!(true))]);
+    let words = installation.run(&["models", "--tenant", "shop"]).ok();
+    assert!(words.contains("not permitted"), "{words}");
+    assert_eq!(installation.json(&["models"])["models"][0]["permitted"], Value::Null);
+}
