@@ -5,8 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 MUNSHI_TEST_CONNECTORS=$(scripts/connectors.sh)
 export MUNSHI_TEST_CONNECTORS
-# The house rules' own tests are part of `make lint`; examples are built by clippy there.
-what=(--workspace --exclude munshi-lint --lib --bins --tests)
+# The house rules' own tests are part of `make lint`; examples and benchmarks are built by clippy there.
+what=(--workspace --exclude munshi-lint --exclude munshi-bench --lib --bins --tests)
 [ $# -gt 0 ] && what=("$@")
 # Migrated databases that the tests of this run copy.
 MUNSHI_TEST_TEMPLATES=$(mktemp -d "${TMPDIR:-/tmp}/munshi-templates.XXXXXX")

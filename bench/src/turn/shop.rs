@@ -75,7 +75,7 @@ impl Shop {
         let governor = Governor::new(Budgets::default(), ids.clone());
         let office = Arc::new(Office::new(ids.clone(), governor.clone()));
         let queue = Queue::new(clock.clone(), ids.clone());
-        let desk = Desk { governor: Arc::new(governor), queue: queue.clone(), ids };
+        let desk = Desk { governor: Arc::new(governor), queue: queue.clone(), ids, holder: None };
         let mut book = Phrasebook::core()?;
         munshi_tiers::guardrails::add_phrases(&mut book)?;
         let mut target = target(model, "mock");

@@ -89,12 +89,13 @@ impl Template {
 fn lock(name: &str, making: &str) -> (postgres::Client, bool) {
     let mut client = postgres::Client::connect(&server_url(), postgres::NoTls).unwrap();
     client.execute("SELECT pg_advisory_lock(hashtext($1))", &[&name]).unwrap();
-    let known = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).unwrap();
-    if known.is_empty() {
+    // Of a database that is not there nothing can be asked.
+    let is_made = client.query("SELECT has_database_privilege($1, 'CONNECT')", &[&name]).is_ok();
+    if !is_made {
         client.batch_execute(&format!("DROP DATABASE IF EXISTS {making} WITH (FORCE)")).unwrap();
         client.batch_execute(&format!("CREATE DATABASE {making} OWNER munshi_owner")).unwrap();
     }
-    (client, !known.is_empty())
+    (client, is_made)
 }
 
 #[allow(clippy::disallowed_methods, reason = "the test runner hands the folder over in the environment")]

@@ -22,7 +22,8 @@ use std::time::Duration;
 use munshi_store::{Json, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
-    BindingId, HolderId, KeyId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId, Timestamp,
+    BindingId, HolderId, KeyId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId,
+    Timestamp,
 };
 
 use crate::columns::{json, json_if_any, word};

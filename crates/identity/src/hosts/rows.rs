@@ -122,36 +122,6 @@ fn is_safe(address: &str) -> bool {
     plain && !host.is_empty() && !host.contains('@') && (scheme == "https" || (scheme == "http" && is_here))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::is_safe;
-
-    #[test]
-    fn an_address_names_its_host_openly() {
-        for good in [
-            "https://shop.example/keys",
-            "http://127.0.0.1:8080/keys",
-            "http://localhost:1",
-            "http://[::1]:9/k",
-        ] {
-            assert!(is_safe(good), "{good}");
-        }
-        for bad in [
-            "http://127.0.0.1:1@evil.example/",
-            "http://localhost:x@evil.example/keys",
-            "https://shop.example@evil.example/keys",
-            "http://127.0.0.1:80\\@evil.example/",
-            "http://127.0.0.1/keys",
-            "http://evil.example:80/",
-            "https:///keys",
-            "ftp://127.0.0.1:1/",
-            "https://shop.example/a b",
-        ] {
-            assert!(!is_safe(bad), "{bad}");
-        }
-    }
-}
-
 pub fn find(tx: &mut Tx<'_>, kid: &str) -> Result<Option<HostKey>> {
     Ok(tx.optional(
         "SELECT kid, host, algorithm, holds, value, added_at, ends_at FROM host_keys
@@ -220,4 +190,34 @@ fn read(row: &Row<'_>) -> munshi_store::Result<HostKey> {
         added_at: row.get("added_at")?,
         ends_at: row.get("ends_at")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_safe;
+
+    #[test]
+    fn an_address_names_its_host_openly() {
+        for good in [
+            "https://shop.example/keys",
+            "http://127.0.0.1:8080/keys",
+            "http://localhost:1",
+            "http://[::1]:9/k",
+        ] {
+            assert!(is_safe(good), "{good}");
+        }
+        for bad in [
+            "http://127.0.0.1:1@evil.example/",
+            "http://localhost:x@evil.example/keys",
+            "https://shop.example@evil.example/keys",
+            "http://127.0.0.1:80\\@evil.example/",
+            "http://127.0.0.1/keys",
+            "http://evil.example:80/",
+            "https:///keys",
+            "ftp://127.0.0.1:1/",
+            "https://shop.example/a b",
+        ] {
+            assert!(!is_safe(bad), "{bad}");
+        }
+    }
 }

@@ -41,7 +41,8 @@ fn all_is_well_before_and_after_the_first_run() {
         assert_eq!(level(&fresh, "folder"), "ok");
         let server = installation.serve();
         let running = report(&installation, 0);
-        for name in ["settings", "folder", "disk", "schema", "engine", "jobs", "connectors", "clock", "port"] {
+        for name in ["settings", "folder", "disk", "schema", "engine", "jobs", "connectors", "clock", "port"]
+        {
             assert_eq!(level(&running, name), "ok", "{running}");
         }
         if engine == Engine::Sqlite {
