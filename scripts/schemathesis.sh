@@ -38,8 +38,8 @@ serve() {
     MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE=10000000
   "$bin" migrate >/dev/null
   for folder in "$root"/tenants/*/; do "$bin" apply "$folder" >/dev/null; done
-  "$bin" person add Asha --role owner --speaks-as person --tenant "$tenant" >/dev/null
-  key=$("$bin" key add schemathesis --role owner --tenant "$tenant" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
+  "$bin" person add Asha --role owner --tenant "$tenant" >/dev/null
+  key=$("$bin" key add schemathesis --role owner --speaks-as person --tenant "$tenant" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
   "$bin" serve >"$work/log" 2>&1 &
   server=$!
   for _ in $(seq 100); do

@@ -2,7 +2,8 @@
 //! no message is lost, nothing is done twice, and everybody gets an answer.
 //!
 //! Ten kills on each database here. `MUNSHI_KILLS=200 scripts/postgres.sh run cargo test -p munshi-agent --test killed
-//! -- --nocapture --test-threads=1` is the long one; it says what it saw.
+//! -- --nocapture --test-threads=1` is the long one; it says what it saw. With `MUNSHI_LIFE_MS=500` each process is killed
+//! half a second after it was ready, whatever it does then.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -238,8 +239,16 @@ async fn one_that_aborts_is_set_aside_alone_on_postgres() {
     set_aside_alone(Engine::Postgres).await;
 }
 
-/// Until a moment that nobody can foresee.
+#[allow(clippy::disallowed_methods, reason = "how long to live is said from outside")]
+fn life() -> Option<Duration> {
+    std::env::var("MUNSHI_LIFE_MS").ok().map(|number| Duration::from_millis(number.parse().unwrap()))
+}
+
+/// Until a moment that nobody can foresee, unless one is named.
 async fn live(world: &World, random: &SeededRandom) {
+    if let Some(life) = life() {
+        return tokio::time::sleep(life).await;
+    }
     let mut asked = world.asked.clone();
     let last = *asked.borrow() + usize::try_from(1 + random.below(MOST_ASKED)).unwrap();
     // What it gives back holds the count: it is let go at once.
