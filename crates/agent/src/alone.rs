@@ -20,9 +20,13 @@ use crate::snapshot::Snapshot;
 const MOST_TOGETHER: i64 = 3;
 /// Deaths under its own marker, before it is set aside.
 const MOST_DEATHS: usize = 3;
-/// So long it is waited for that other turns end; after that it goes on beside them, without a marker.
+/// So long it is waited for that other turns end, so often, and with this pause between, in which others begin. Where
+/// turns always take longer it goes on beside them, marked all the same: or it would end one process after another.
 const ALONE_WITHIN: Duration = Duration::from_secs(10);
-/// So long others wait for it. Whatever breaks the process at once has done so by then; the marker stays.
+const TRIES: u32 = 4;
+const PAUSE: Duration = Duration::from_secs(5);
+/// So long others wait for it. Whatever breaks the process at once has done so by then: the marker is taken back, since
+/// what happens beside others is nobody's.
 const ALONE_FOR: Duration = Duration::from_secs(30);
 
 /// How a run may be worked on.
@@ -30,22 +34,27 @@ pub(crate) enum TurnPass {
     /// Beside others.
     Shared(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>),
     /// Alone, under a committed marker.
-    Alone(OwnedRwLockWriteGuard<()>),
+    Alone(OwnedRwLockWriteGuard<()>, Held),
     /// It broke whoever worked on it alone.
     SetAside,
 }
 
 impl TurnPass {
     /// Does the work while others keep away, if they have to.
-    pub(crate) async fn during<T>(self, mut work: BoxFuture<'_, T>) -> T {
-        let Self::Alone(guard) = self else {
+    pub(crate) async fn during<T>(self, inner: &Inner, mut work: BoxFuture<'_, T>) -> T {
+        let Self::Alone(guard, held) = self else {
             let done = work.await;
             drop(self);
             return done;
         };
         tokio::select! {
             done = &mut work => return done,
-            () = tokio::time::sleep(ALONE_FOR) => drop(guard),
+            () = tokio::time::sleep(ALONE_FOR) => {}
+        }
+        match inner.db.write(held.tenant, move |tx| take_back(tx, held)).await {
+            Ok(()) => drop(guard),
+            // Others go on waiting rather than dying on its account.
+            Err(error) => tracing::warn!(run = %held.run, %error, "a run keeps its marker and goes on alone"),
         }
         work.await
     }
@@ -65,37 +74,54 @@ impl Snapshot {
 impl Inner {
     /// Waits until the run may be worked on.
     pub(crate) async fn admit(&self, held: Held) -> Result<TurnPass> {
-        if held.epoch <= MOST_TOGETHER || !self.is_suspect(held).await? {
+        if held.epoch <= MOST_TOGETHER {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
-        let waiting = tokio::time::timeout(ALONE_WITHIN, self.turns.clone().write_owned());
-        let Ok(guard) = waiting.await else {
-            tracing::warn!(run = %held.run, "turns take long: a run that made no progress goes on beside them");
+        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
+        let snapshot = run.ok_or(Error::NoRun)?.snapshot;
+        if !snapshot.is_suspect(held) {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
-        };
-        let deaths = self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
+        }
+        let deaths = snapshot.deaths(held);
         if deaths >= MOST_DEATHS {
             tracing::error!(run = %held.run, deaths, "a run is set aside: every process that took it up alone died");
             return Ok(TurnPass::SetAside);
         }
+        let guard = self.wait_alone(held).await;
+        self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
         tracing::warn!(run = %held.run, deaths, "a run made no progress in several processes and goes on alone");
-        Ok(TurnPass::Alone(guard))
+        Ok(match guard {
+            Some(guard) => TurnPass::Alone(guard, held),
+            None => TurnPass::Shared(self.turns.clone().read_owned().await),
+        })
     }
 
-    async fn is_suspect(&self, held: Held) -> Result<bool> {
-        let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
-        Ok(run.ok_or(Error::NoRun)?.snapshot.is_suspect(held))
+    async fn wait_alone(&self, held: Held) -> Option<OwnedRwLockWriteGuard<()>> {
+        for _ in 0..TRIES {
+            let waiting = tokio::time::timeout(ALONE_WITHIN, self.turns.clone().write_owned());
+            if let Ok(guard) = waiting.await {
+                return Some(guard);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        tracing::warn!(run = %held.run, "turns take long: a run that made no progress goes on beside them");
+        None
     }
 }
 
-/// Commits that the run goes on alone from here; gives how often that was the end of a process.
-fn mark_alone(tx: &mut Tx<'_>, held: Held) -> Result<usize> {
+/// Commits that the run goes on alone from here.
+fn mark_alone(tx: &mut Tx<'_>, held: Held) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
-    let deaths = snapshot.deaths(held);
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
     snapshot.alone.push(held.epoch);
-    let snapshot = Json::of(&snapshot)?;
-    runs::advance(tx, held, run.state, &snapshot)?;
-    Ok(deaths)
+    runs::advance(tx, held, run.state, &Json::of(&snapshot)?)
+}
+
+/// Commits that it is alone no longer: a death from here on is nobody's in particular.
+fn take_back(tx: &mut Tx<'_>, held: Held) -> Result<()> {
+    let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
+    let mut snapshot = run.snapshot;
+    snapshot.alone.retain(|epoch| *epoch != held.epoch);
+    runs::advance(tx, held, run.state, &Json::of(&snapshot)?)
 }

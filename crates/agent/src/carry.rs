@@ -136,6 +136,7 @@ impl Inner {
             self.hub.forget(held);
             return next;
         }
+        let inner = self.clone();
         let work = async {
             let mut turn = Turn::prepare(self, held, place, room, stop).await?;
             turn.took(ingest);
@@ -145,7 +146,7 @@ impl Inner {
             };
             turn.respond(end).await
         };
-        pass.during(Box::pin(work)).await
+        pass.during(&inner, Box::pin(work)).await
     }
 }
 

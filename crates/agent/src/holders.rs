@@ -17,6 +17,9 @@ use crate::error::Result;
 use crate::recover::MOST;
 use crate::runs::{self, Held};
 
+/// "No such process", as Linux numbers it.
+const ESRCH: i32 = 3;
+
 /// What tells one process from all others, now and later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessIdentity {
@@ -37,26 +40,49 @@ impl ProcessIdentity {
         let numbering = std::fs::read_link(proc.join("self/ns/pid")).ok()?;
         let pid = std::process::id();
         let machine = format!("{} {}", boot.trim(), numbering.display());
-        Some(Self { node, machine, pid, started: started(pid)? })
+        let Ok(Some(started)) = started(pid) else { return None };
+        Some(Self { node, machine, pid, started })
     }
 
-    /// Whether another process is surely dead.
-    pub fn proves_dead(&self, other: &Self) -> bool {
+    /// What proves that another process is dead; none where it may live.
+    pub fn death_of(&self, other: &Self) -> Option<DeathProof> {
         if other.machine == self.machine {
-            return started(other.pid) != Some(other.started);
+            let is_gone = started(other.pid).is_ok_and(|now| now != Some(other.started));
+            return is_gone.then_some(DeathProof::ProcessGone);
         }
-        self.node.is_some() && self.node == other.node
+        (self.node.is_some() && self.node == other.node).then_some(DeathProof::NodeRestarted)
     }
 }
 
-/// When a process of this machine began; none where there is none of that number.
-fn started(pid: u32) -> Option<i64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+/// Why a process is known to be dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeathProof {
+    /// This machine has no such process any more.
+    ProcessGone,
+    /// This process has the lock of its node. It speaks of the time before: a copy of a data folder has a lock of its
+    /// own, so whoever renews a lease after this process has started lives.
+    NodeRestarted,
+}
+
+/// When a process of this machine began; none where there surely is none of that number. An error where nobody can tell.
+fn started(pid: u32) -> std::io::Result<Option<i64>> {
+    // Where processes of others are hidden, one that is not seen may live.
+    std::fs::metadata("/proc/1")?;
+    let stat = match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        // It ended while it was read.
+        Err(error) if error.raw_os_error() == Some(ESRCH) => return Ok(None),
+        stat => stat?,
+    };
+    let odd = || std::io::Error::other("a process is described in another way");
     // The name in brackets may hold anything; behind it stand the state, and 18 numbers on the start.
-    let (_, fields) = stat.rsplit_once(')')?;
+    let (_, fields) = stat.rsplit_once(')').ok_or_else(odd)?;
     let mut fields = fields.split_whitespace();
-    let is_gone = matches!(fields.next()?, "Z" | "X");
-    fields.nth(18)?.parse().ok().filter(|_| !is_gone)
+    if matches!(fields.next(), Some("Z" | "X")) {
+        return Ok(None);
+    }
+    let started = fields.nth(18).and_then(|number| number.parse().ok());
+    started.map(Some).ok_or_else(odd)
 }
 
 impl Engine {
@@ -79,9 +105,14 @@ impl Engine {
         };
         let others = inner.db.platform(RUNS).read(move |tx| others(tx, holder)).await?;
         let mut taken = 0;
-        for (dead, _) in others.into_iter().filter(|(_, other)| process.proves_dead(other)) {
+        for (dead, other) in others {
+            let latest = match process.death_of(&other) {
+                Some(DeathProof::ProcessGone) => Timestamp::MAX,
+                Some(DeathProof::NodeRestarted) => inner.born.plus(runs::LEASE),
+                None => continue,
+            };
             let terms = inner.desk.terms(inner.clock.now());
-            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from(tx, dead, terms, MOST);
+            let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from(tx, (dead, latest), terms, MOST);
             let held: Vec<Held> = inner.db.platform(RUNS).write(unit).await?;
             taken += held.len();
             held.into_iter().for_each(|held| self.start(held, None));
@@ -144,26 +175,22 @@ mod tests {
     #[test]
     fn only_a_proof_counts() {
         let me = here();
-        assert!(!me.proves_dead(&me), "it lives");
+        assert_eq!(me.death_of(&me), None, "it lives");
         let earlier = ProcessIdentity { started: me.started - 1, ..me.clone() };
-        assert!(me.proves_dead(&earlier), "its number is another's by now");
+        assert_eq!(me.death_of(&earlier), Some(DeathProof::ProcessGone), "its number is another's by now");
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let theirs = ProcessIdentity {
-            pid: child.id(),
-            started: started(child.id()).unwrap(),
-            node: None,
-            ..me.clone()
-        };
-        assert!(!me.proves_dead(&theirs));
+        let since = started(child.id()).unwrap().unwrap();
+        let theirs = ProcessIdentity { pid: child.id(), started: since, node: None, ..me.clone() };
+        assert_eq!(me.death_of(&theirs), None);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(me.proves_dead(&theirs));
+        assert_eq!(me.death_of(&theirs), Some(DeathProof::ProcessGone));
         let elsewhere =
             ProcessIdentity { machine: "another".to_owned(), node: Some("other".to_owned()), ..me.clone() };
-        assert!(!me.proves_dead(&elsewhere), "nobody can look there");
+        assert_eq!(me.death_of(&elsewhere), None, "nobody can look there");
         let restarted = ProcessIdentity { machine: "another".to_owned(), ..me.clone() };
-        assert!(me.proves_dead(&restarted), "its node is this one now");
+        assert_eq!(me.death_of(&restarted), Some(DeathProof::NodeRestarted), "its node is this one now");
         let nameless = ProcessIdentity { node: None, ..me };
-        assert!(!nameless.proves_dead(&ProcessIdentity { node: None, ..elsewhere }));
+        assert_eq!(nameless.death_of(&ProcessIdentity { node: None, ..elsewhere }), None);
     }
 }

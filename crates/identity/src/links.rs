@@ -240,7 +240,12 @@ pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Res
 
 /// The operator who made a link; none for whoever has the machine.
 pub fn maker_of(link: &Link) -> Option<OperatorId> {
-    link.made_by.strip_prefix("operator ")?.parse().ok()
+    operator_named(&link.made_by)
+}
+
+/// Back from [`by_operator`].
+pub(crate) fn operator_named(by: &str) -> Option<OperatorId> {
+    by.strip_prefix("operator ")?.parse().ok()
 }
 
 /// Ends the open links that an operator has made: invitations to one tenant or to all, and every recovery. What they may

@@ -76,8 +76,8 @@ pub enum Begun {
 }
 
 impl Try {
-    /// A try from a browser that is not known. Without an address, as behind a proxy on this machine, the account alone
-    /// counts.
+    /// A try from a browser that is not known. Without an address, as behind a proxy that many share, the account alone
+    /// counts: nobody waits for what others there tried.
     pub fn of(email: &str, address: Option<IpAddr>) -> Self {
         let account = operators::spelled(email).unwrap_or_else(|_| email.trim().to_lowercase());
         let place = address.map(|address| network(address).to_string()).unwrap_or_default();

@@ -168,6 +168,17 @@ pub fn list(tx: &mut PlatformTx<'_>, operator: OperatorId, now: Timestamp) -> Re
     Ok(found)
 }
 
+/// Whether one of somebody's own is there still, for who writes by it: after the account is held
+/// ([`operators::hold_password`]), nobody ends it meanwhile.
+pub fn is_there(tx: &mut PlatformTx<'_>, operator: OperatorId, id: SignInId) -> Result<bool> {
+    let found: Option<SignInId> = tx.optional(
+        across_tenants("SELECT id FROM sign_ins WHERE operator_id = $1 AND id = $2"),
+        params![operator, id],
+        |row| row.get(0),
+    )?;
+    Ok(found.is_some())
+}
+
 /// Ends one of somebody's own. False where there is no such.
 pub fn end(tx: &mut PlatformTx<'_>, operator: OperatorId, id: SignInId) -> Result<bool> {
     let rows = tx.execute(

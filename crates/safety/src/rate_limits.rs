@@ -144,7 +144,7 @@ pub fn count(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<()
     }
 }
 
-/// The buckets that had room. Rows are taken in one order, so that no two units wait for each other.
+/// The buckets that had room. One that would be full for two periods was filled by a clock that ran ahead, and counts anew. Rows are taken in one order, so that no two units wait for each other.
 fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec<String>> {
     let mut rows: Vec<LimitRow<'_>> = limits
         .iter()
@@ -165,10 +165,10 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
              FROM json_each($3) AS new WHERE true
              ON CONFLICT (tenant_id, bucket) DO UPDATE SET
                most = excluded.most, period = excluded.period, after_silence = excluded.after_silence,
-               uses = CASE WHEN rate_limits.free_at <= $2 THEN 1 ELSE rate_limits.uses + 1 END,
-               free_at = CASE WHEN excluded.after_silence OR rate_limits.free_at <= $2 THEN excluded.free_at
+               uses = CASE WHEN (rate_limits.free_at <= $2 OR rate_limits.free_at > $2 + 2 * excluded.period) THEN 1 ELSE rate_limits.uses + 1 END,
+               free_at = CASE WHEN excluded.after_silence OR (rate_limits.free_at <= $2 OR rate_limits.free_at > $2 + 2 * excluded.period) THEN excluded.free_at
                               ELSE rate_limits.free_at + excluded.free_at - $2 END
-             WHERE CASE WHEN rate_limits.free_at <= $2 THEN true
+             WHERE CASE WHEN (rate_limits.free_at <= $2 OR rate_limits.free_at > $2 + 2 * excluded.period) THEN true
                         WHEN excluded.after_silence THEN rate_limits.uses < excluded.most
                         ELSE rate_limits.free_at + excluded.free_at - $2 <= $2 + excluded.period END
              RETURNING bucket",
@@ -178,10 +178,10 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
              FROM jsonb_array_elements($3::jsonb) AS new (value)
              ON CONFLICT (tenant_id, bucket) DO UPDATE SET
                most = excluded.most, period = excluded.period, after_silence = excluded.after_silence,
-               uses = CASE WHEN rate_limits.free_at <= $2::bigint THEN 1 ELSE rate_limits.uses + 1 END,
-               free_at = CASE WHEN excluded.after_silence OR rate_limits.free_at <= $2::bigint THEN excluded.free_at
+               uses = CASE WHEN (rate_limits.free_at <= $2::bigint OR rate_limits.free_at > $2::bigint + 2 * excluded.period) THEN 1 ELSE rate_limits.uses + 1 END,
+               free_at = CASE WHEN excluded.after_silence OR (rate_limits.free_at <= $2::bigint OR rate_limits.free_at > $2::bigint + 2 * excluded.period) THEN excluded.free_at
                               ELSE rate_limits.free_at + excluded.free_at - $2::bigint END
-             WHERE CASE WHEN rate_limits.free_at <= $2::bigint THEN true
+             WHERE CASE WHEN (rate_limits.free_at <= $2::bigint OR rate_limits.free_at > $2::bigint + 2 * excluded.period) THEN true
                         WHEN excluded.after_silence THEN rate_limits.uses < excluded.most
                         ELSE rate_limits.free_at + excluded.free_at - $2::bigint <= $2::bigint + excluded.period END
              RETURNING bucket",

@@ -86,7 +86,7 @@ impl Checker<'_> {
         {
             return *known;
         }
-        if self.depth == DEEPEST {
+        if self.depth == DEEPEST || !self.spend(1) {
             self.steps = 0;
             return false;
         }
@@ -137,7 +137,7 @@ impl Checker<'_> {
             Assertion::Never => false,
             other => match value {
                 Value::Number(number) => holds_number(other, number),
-                Value::String(text) => self.spend(text.len() / 64) && holds_text(other, text),
+                Value::String(text) => self.spend(text_cost(other, text)) && holds_text(other, text),
                 Value::Array(items) => return self.holds_array(other, items, findings),
                 Value::Object(fields) => return self.holds_object(other, value, fields, findings),
                 Value::Null | Value::Bool(_) => true,
@@ -185,6 +185,11 @@ impl Checker<'_> {
         fields: &Map<String, Value>,
         findings: Option<&mut Findings>,
     ) -> bool {
+        if let Assertion::Required(names) | Assertion::RequiredWith { names, .. } = assertion
+            && !self.spend(names.len())
+        {
+            return false;
+        }
         let missing = |names: &[String]| names.iter().find(|name| !fields.contains_key(*name)).cloned();
         let what = match assertion {
             Assertion::Properties(properties) => return self.holds_properties(properties, fields, findings),
@@ -226,11 +231,13 @@ impl Checker<'_> {
     ) -> bool {
         let mut all = true;
         for (name, field) in fields {
-            if !self.spend(1 + properties.patterns.len()) {
+            let patterns = properties.patterns.iter().map(|(pattern, _)| pattern.cost(name));
+            if !self.spend(1 + patterns.sum::<usize>()) {
                 return false;
             }
             let mut is_taken = false;
-            if let Some((_, node)) = properties.named.iter().find(|(known, _)| known == name) {
+            let known = properties.named.binary_search_by(|(known, _)| known.as_str().cmp(name));
+            if let Some((_, node)) = known.ok().and_then(|at| properties.named.get(at)) {
                 is_taken = true;
                 all &= self.fits_below(*node, field, name, findings.as_deref_mut());
             }
@@ -277,6 +284,13 @@ fn holds_number(assertion: &Assertion, number: &serde_json::Number) -> bool {
         Assertion::Number(NumberBound::LessThan(bound)) => compare(number, bound).is_lt(),
         Assertion::MultipleOf(of) => is_multiple(number, of),
         _ => true,
+    }
+}
+
+fn text_cost(assertion: &Assertion, text: &str) -> usize {
+    match assertion {
+        Assertion::Pattern(pattern) => pattern.cost(text),
+        _ => text.len() / 64,
     }
 }
 

@@ -1,9 +1,9 @@
 //! A compiled schema: nodes that point at each other by number, so that a schema may contain itself.
 
-use regex::Regex;
 use serde_json::{Number, Value};
 
 use crate::format::Format;
+use crate::pattern::Pattern;
 
 /// The number of a node.
 pub(crate) type NodeId = usize;
@@ -16,6 +16,17 @@ pub(crate) struct Node {
     pub(crate) is_shared: bool,
 }
 
+impl Node {
+    pub(crate) fn pattern_count(&self) -> usize {
+        let patterns = self.assertions.iter().map(|assertion| match assertion {
+            Assertion::Pattern(_) => 1,
+            Assertion::Properties(properties) => properties.patterns.len(),
+            _ => 0,
+        });
+        patterns.sum()
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Assertion {
     /// The schema `false`.
@@ -26,7 +37,7 @@ pub(crate) enum Assertion {
     Number(NumberBound),
     MultipleOf(Number),
     Text(SizeBound),
-    Pattern(Box<Regex>),
+    Pattern(Box<Pattern>),
     Format(Format),
     Count(SizeBound),
     Unique,
@@ -68,8 +79,9 @@ pub(crate) enum Assertion {
 
 #[derive(Debug, Default)]
 pub(crate) struct Properties {
+    /// In their order, to be found quickly.
     pub(crate) named: Vec<(String, NodeId)>,
-    pub(crate) patterns: Vec<(Regex, NodeId)>,
+    pub(crate) patterns: Vec<(Pattern, NodeId)>,
     /// For every property that neither names nor patterns took.
     pub(crate) others: Option<NodeId>,
 }

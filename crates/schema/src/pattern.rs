@@ -3,19 +3,39 @@
 
 use regex::{Regex, RegexBuilder};
 
-/// A pattern may grow to so much in memory.
-const LARGEST: usize = 1 << 18;
+/// A pattern may grow to so much in memory. Matching may visit all of it for each letter, so a larger one costs more.
+const SIZES: [(usize, usize); 3] = [(1 << 12, 1), (1 << 14, 4), (1 << 16, 16)];
 const DIGIT: &str = "0-9";
 const WORD: &str = "A-Za-z0-9_";
 const SPACE: &str =
     r"\t\n\x0B\f\r \u{A0}\u{1680}\u{2000}-\u{200A}\u{2028}\u{2029}\u{202F}\u{205F}\u{3000}\u{FEFF}";
 
-pub(crate) fn compile(pattern: &str) -> Result<Regex, String> {
-    let translated = translate(pattern)?;
-    RegexBuilder::new(&translated)
-        .size_limit(LARGEST)
-        .build()
-        .map_err(|_| "its pattern can't be matched in linear time".to_owned())
+/// A pattern made ready, with what matching it costs.
+#[derive(Debug)]
+pub(crate) struct Pattern {
+    regex: Regex,
+    weight: usize,
+}
+
+impl Pattern {
+    pub(crate) fn compile(pattern: &str) -> Result<Self, String> {
+        let translated = translate(pattern)?;
+        let sized = |(size, weight)| {
+            let built = RegexBuilder::new(&translated).size_limit(size).dfa_size_limit(size * 4).build();
+            built.ok().map(|regex| Self { regex, weight })
+        };
+        let smallest = SIZES.into_iter().find_map(sized);
+        smallest.ok_or_else(|| "its pattern can't be matched in linear time".to_owned())
+    }
+
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text)
+    }
+
+    /// In steps of the checker.
+    pub(crate) fn cost(&self, text: &str) -> usize {
+        1 + text.len() * self.weight / 64
+    }
 }
 
 fn translate(pattern: &str) -> Result<String, String> {
@@ -80,12 +100,12 @@ fn escape(letter: char, in_class: bool, into: &mut String) {
         _ => None,
     };
     match (set, letter) {
-        (Some(set), 'd' | 'w' | 's') if in_class => into.push_str(set),
+        // A list in a list, so that no hyphen beside it makes a range of it.
         (Some(set), 'd' | 'w' | 's') => into.push_str(&format!("[{set}]")),
         (Some(set), _) => into.push_str(&format!("[^{set}]")),
         (None, 'b' | 'B') if !in_class => into.push_str(&format!(r"(?-u:\{letter})")),
         // A slash needs its escape in JavaScript's literals alone.
-        (None, '/') => into.push('/'),
+        (None, '/' | '<' | '>') => into.push(letter),
         (None, 'v') => into.push_str(r"\x0B"),
         (None, '-') => into.push_str(r"\-"),
         (None, letter) => into.extend(['\\', letter]),

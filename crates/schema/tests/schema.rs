@@ -154,6 +154,8 @@ fn texts() -> Vec<Case> {
             vec![json!("१२"), json!("1\n"), json!("a1")],
         ),
         (json!({ "pattern": "^[\\w.&[-]+\\/x$" }), vec![json!("a.&[-/x")], vec![json!("é/x")]),
+        (json!({ "pattern": "^\\<[a-z]+\\>$" }), vec![json!("<abc>")], vec![json!("abc")]),
+        (json!({ "pattern": "^[\\w-~]+$" }), vec![json!("a-~")], vec![json!("{|}")]),
         (json!({ "pattern": "b" }), vec![json!("abc")], vec![json!("ac")]),
         format(
             "date",
@@ -211,6 +213,9 @@ fn a_schema_that_cannot_be_checked_whole_is_refused() {
         (json!({ "pattern": "[^]" }), "empty list"),
         (json!({ "type": "money" }), "no type `money`"),
         (json!({ "required": true }), "`required`"),
+        (json!({ "minimum": true }), "`minimum`"),
+        (json!({ "dependencies": ["a"] }), "`dependencies`"),
+        (json!({ "pattern": "[ab]*[ab]{5000}c" }), "linear"),
         (json!({ "minLength": -1 }), "`minLength`"),
         (json!({ "multipleOf": 0 }), "`multipleOf`"),
         (json!({ "properties": { "a": 5 } }), "an object or a boolean"),
@@ -261,6 +266,9 @@ fn what_takes_too_long_is_refused_and_never_passed() {
     let schema = compiled(&json!({ "items": { "not": { "anyOf": choices } } }));
     let list: Vec<Value> = (0..2_000).map(|_| json!("x")).collect();
     assert_eq!(schema.find_misfits(&json!(list), 5)[0].what, "takes too long to check");
+    let empty: Vec<Value> = (0..8_000).map(|_| json!({})).collect();
+    let schema = compiled(&json!({ "items": { "allOf": empty } }));
+    assert_eq!(schema.find_misfits(&json!(vec![0; 2_000]), 1)[0].what, "takes too long to check");
     let deep = (0..400).fold(json!({ "const": 1 }), |inner, _| json!({ "not": inner }));
     assert!(Schema::compile(&deep).is_err());
     // Short ways into a long chain: each is shallow to read, and the whole is not.

@@ -143,10 +143,10 @@ pub fn claim_due(
     )
 }
 
-/// Takes up runs of a process that is known to be dead, whatever their leases say.
+/// Takes up runs of a process that is known to be dead, unless their leases go further than it can have renewed them.
 pub fn claim_from(
     tx: &mut PlatformTx<'_>,
-    dead: HolderId,
+    (dead, latest): (HolderId, Timestamp),
     terms: LeaseTerms,
     limit: u32,
 ) -> Stored<Vec<Held>> {
@@ -154,18 +154,18 @@ pub fn claim_from(
     tx.all(
         across_tenants((
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
-               (SELECT tenant_id, id FROM runs WHERE lease_until IS NOT NULL AND holder = $1
+               (SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
                 ORDER BY lease_until LIMIT $3)
              RETURNING tenant_id, id, epoch",
             "WITH picked AS MATERIALIZED (
-               SELECT tenant_id, id FROM runs WHERE lease_until IS NOT NULL AND holder = $1
+               SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
              RETURNING runs.tenant_id, runs.id, runs.epoch",
         )),
-        params![dead, now.plus(LEASE), i64::from(limit), holder],
+        params![dead, now.plus(LEASE), i64::from(limit), holder, latest],
         held,
     )
 }

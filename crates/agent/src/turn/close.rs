@@ -8,11 +8,13 @@ use munshi_types::{Language, TenantId};
 use crate::commit::{self, Ending, Reply, Response};
 use crate::engine::Inner;
 use crate::error::{Error, Result};
+use crate::marks::Marks;
 use crate::messages::Standing;
 use crate::purse::Drawn;
 use crate::runs::{self, Held, Run};
 use crate::sessions::{self, Learned};
 use crate::state::Halt;
+use crate::tainted;
 use crate::turn::first_generation;
 
 impl Inner {
@@ -39,6 +41,10 @@ impl Inner {
         let text = self.book.say(phrase, voice_of(language.as_ref(), None), &[]);
         let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
         let standing = if written.is_some() { Standing::Whole } else { Standing::Degraded };
+        // The lines hold arguments of a run that may have read anything.
+        let read = acts.iter().flat_map(|act| &act.rests_on.taint.sources);
+        let read = read.chain(&run.snapshot.taint.sources).copied().collect();
+        let marks = Marks { tainted: Some(tainted::bits(&read)), ..Marks::default() };
         let lines = [text].into_iter().chain(written.unwrap_or_default());
         let reply = Reply {
             id: self.ids.next(),
@@ -47,7 +53,7 @@ impl Inner {
             tokens: 0,
             standing,
             generation: self.hub.next_generation(held, first_generation(held)),
-            marks: serde_json::Value::Null,
+            marks: serde_json::to_value(&marks).unwrap_or_default(),
             suggestions: Vec::new(),
         };
         let response = Response {
@@ -89,12 +95,13 @@ impl Inner {
         let touched: Vec<&Act> = writes
             .filter(|act| matches!(act.state, State::Applied | State::Unknown | State::Intended))
             .collect();
-        let words = |act: &&Act| {
-            let tool = self.dispatcher.tool(tenant, &act.tool)?;
-            Some(in_plain_words(&tool.known.spec, &act.arguments))
+        let words = |act: &Act| match self.dispatcher.tool(tenant, &act.tool) {
+            Some(tool) => in_plain_words(&tool.known.spec, &act.arguments),
+            // Its connector is not back yet.
+            None => format!("{} {}", act.tool.replace('_', " "), act.arguments),
         };
         let applied = touched.iter().copied().filter(|act| act.state == State::Applied);
-        let lines = applied.filter_map(|act| words(&act)).collect();
+        let lines = applied.map(words).collect();
         (!touched.is_empty()).then_some(lines)
     }
 }

@@ -111,11 +111,12 @@ fn check(new: &NewHostKey) -> Result<()> {
 }
 
 /// Keys that come over a line anybody can change are nobody's; on this machine there is no such line. A name before the
-/// host, as in `http://127.0.0.1:1@elsewhere/`, would hide which host it is.
+/// host, as in `http://127.0.0.1:1@elsewhere/`, would hide which host it is, and so does a backslash, which some read as
+/// a slash.
 fn is_safe(address: &str) -> bool {
-    let plain = address.len() <= 500 && address.bytes().all(|byte| byte.is_ascii_graphic());
+    let plain = address.len() <= 500 && address.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let Some((scheme, rest)) = address.split_once("://") else { return false };
-    let host = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let here = ["127.0.0.1", "localhost", "[::1]"];
     let is_here =
         host.rsplit_once(':').is_some_and(|(name, port)| here.contains(&name) && port.parse::<u16>().is_ok());

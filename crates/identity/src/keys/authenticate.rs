@@ -11,6 +11,7 @@ use super::rows::{carries, ceiling, speaks_as};
 use super::text::{KeyHash, KeyText};
 use super::{Carries, KEYS};
 use crate::error::Result;
+use crate::operators::{self, OPERATORS, roles};
 use crate::permission::Lacking;
 use crate::persons;
 use crate::principal::{Principal, Standing};
@@ -81,11 +82,35 @@ pub async fn authenticate(db: &Db, text: &str, now: Timestamp) -> Result<Option<
 pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Option<Admitted>> {
     let found = db.platform(KEYS).read(move |tx| look_up(tx, &text, now)).await?;
     let Some((admitted, last_used_at)) = found else { return Ok(None) };
+    let Some(admitted) = under_operator(db, admitted).await? else { return Ok(None) };
     let due = last_used_at.is_none_or(|last| last < now && now.since(last) >= NOTED_EVERY);
     if due {
         note_use(db, &admitted.caller, now).await;
     }
     Ok(Some(admitted))
+}
+
+/// A key that an operator answers for opens as long as they may make keys in its tenant, and is no more than they are: also
+/// one that was made while their role was taken away. Operators stand behind a door of their own.
+async fn under_operator(db: &Db, mut admitted: Admitted) -> Result<Option<Admitted>> {
+    let Some(operator) = admitted.caller.maker.operator() else { return Ok(Some(admitted)) };
+    let tenant = admitted.caller.tenant;
+    let read = move |tx: &mut PlatformTx<'_>| -> Result<_> {
+        match operators::find(tx, operator)? {
+            Some(operator) => roles::role_in(tx, &operator, tenant),
+            None => Ok(None),
+        }
+    };
+    let role = db.platform(OPERATORS).read(read).await?.map(|(_, role)| role);
+    let Some(role) = role.filter(|role| may_make(*role)) else { return Ok(None) };
+    let caller = &mut admitted.caller;
+    caller.principal = KeyCeiling { role: Some(role), opened: None }.cap(caller.principal.clone());
+    caller.ceiling.role = caller.ceiling.role.map(|most| most.max(role));
+    Ok(Some(admitted))
+}
+
+fn may_make(role: Role) -> bool {
+    least(Area::Keys, Access::Write).is_none_or(|most| role <= most)
 }
 
 /// Whoever holds a good key is let in even when this can't be written: it is for people who tidy up.
@@ -178,9 +203,8 @@ fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>
     let own = own.map(|own| found.ceiling.cap(own));
     let Some(maker) = found.maker.person else { return Ok(own) };
     let maker = now_of(tx, found.tenant, maker)?.and_then(|who| who.role());
-    let most = least(Area::Keys, Access::Write);
-    let may_make = maker.filter(|role| most.is_none_or(|most| *role <= most));
-    Ok(own.zip(may_make).map(|(own, role)| KeyCeiling { role: Some(role), opened: None }.cap(own)))
+    let maker = maker.filter(|role| may_make(*role));
+    Ok(own.zip(maker).map(|(own, role)| KeyCeiling { role: Some(role), opened: None }.cap(own)))
 }
 
 fn now_of(tx: &mut PlatformTx<'_>, tenant: TenantId, id: PersonId) -> Result<Option<Principal>> {

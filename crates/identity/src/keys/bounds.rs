@@ -3,9 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_types::{PersonId, ScopeGlob};
+use munshi_types::{OperatorId, PersonId, ScopeGlob};
 use serde::{Deserialize, Serialize};
 
+use crate::links;
 use crate::principal::{Principal, Standing};
 use crate::role::Role;
 
@@ -84,6 +85,11 @@ pub struct KeyMaker {
 impl KeyMaker {
     pub fn named(name: impl Into<String>) -> Self {
         Self { name: name.into(), person: None }
+    }
+
+    /// None for a person, a program, or whoever has the machine.
+    pub(super) fn operator(&self) -> Option<OperatorId> {
+        links::operator_named(&self.name)
     }
 }
 

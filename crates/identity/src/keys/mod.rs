@@ -17,7 +17,7 @@ pub use bounds::{KeyCeiling, KeyMaker, SpeaksAs, SpeaksAsError};
 pub use cache::Keys;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
-    add, assumed, by_handle, find, list, named, remove, remove_ended, revoke, rotate, share_maker,
+    add, assumed, by_handle, find, hand_over, list, named, remove, remove_ended, revoke, rotate, share_maker,
 };
 pub use text::KeyText;
 

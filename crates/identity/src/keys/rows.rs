@@ -8,7 +8,7 @@ use munshi_store::{
 use munshi_types::{Id, Ids, KeyId, Random, TenantId, Timestamp, is_unseen};
 
 use super::text::KeyText;
-use super::{Carries, Key, KeySecret, Made, NewKey, Revoked, SpeaksAs};
+use super::{Carries, Key, KeyMaker, KeySecret, Made, NewKey, Revoked, SpeaksAs};
 use crate::error::{Error, Result};
 use crate::persons::{self, Person};
 use crate::role::Role;
@@ -148,7 +148,8 @@ pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revok
     Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
 }
 
-/// Takes back every key that somebody answers for; gives those that were good until now.
+/// Takes back every key that somebody answers for; gives those that were good until now. Of a key they made and somebody
+/// rotated since, the secret that they know ends before its grace does.
 pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Result<Vec<Key>> {
     let ids: Vec<KeyId> = tx.all(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND maker = $2 AND revoked_at IS NULL ORDER BY id",
@@ -159,6 +160,11 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
     for id in ids {
         revoked.extend(revoke(tx, id, now)?.filter(|one| one.changed).map(|one| one.key));
     }
+    tx.execute(
+        "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND ends_at > $3 AND key_id IN (
+           SELECT id FROM api_keys WHERE tenant_id = $1 AND made_by = $2 AND maker <> $2 AND revoked_at IS NULL)",
+        params![maker, now],
+    )?;
     Ok(revoked)
 }
 
@@ -242,6 +248,15 @@ pub fn rotate(
     )?;
     let text = add_secret(tx, id, random, now)?;
     Ok(find(tx, id)?.map(|key| Made { key, text }))
+}
+
+/// Whoever was shown a new secret answers for the key from now on: it ends with what they are, not with what the maker was.
+pub fn hand_over(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
+    tx.execute(
+        "UPDATE api_keys SET maker = $3, maker_person = $4 WHERE tenant_id = $1 AND id = $2",
+        params![id, maker.name, maker.person],
+    )?;
+    Ok(())
 }
 
 fn with_secrets(tx: &mut Tx<'_>, mut key: Key) -> Result<Key> {

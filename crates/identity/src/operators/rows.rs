@@ -164,6 +164,20 @@ pub fn password_of(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Pas
     Ok(text.flatten().map(PasswordHash::stored))
 }
 
+/// Holds the account until the transaction ends, and says whether its password is still the one that was looked at: a proof
+/// may have ended it while the slow hash was made. First in the transaction that writes by it.
+pub fn hold_password(tx: &mut PlatformTx<'_>, id: OperatorId, seen: Option<&PasswordHash>) -> Result<bool> {
+    let text: Option<Option<String>> = tx.optional(
+        across_tenants((
+            "SELECT password FROM operators WHERE id = $1 AND removed_at IS NULL",
+            "SELECT password FROM operators WHERE id = $1 AND removed_at IS NULL FOR UPDATE",
+        )),
+        params![id],
+        |row| row.get(0),
+    )?;
+    Ok(text.is_some_and(|text| text.as_deref() == seen.map(PasswordHash::as_str)))
+}
+
 /// Also where there was none. Whoever was signed in stays so: see [`sign_ins::end_others`](crate::sign_ins::end_others).
 pub fn set_password(tx: &mut PlatformTx<'_>, id: OperatorId, hash: &PasswordHash) -> Result<()> {
     tx.execute(
@@ -183,8 +197,17 @@ pub fn rename(tx: &mut PlatformTx<'_>, id: OperatorId, name: &str) -> Result<()>
 }
 
 /// Notes that the account's e-mail is its holder's. The first time everything ends by which somebody else may have come in
-/// before: the password, sign-ins and known browsers. False where it was proved before.
+/// before: the password, sign-ins and known browsers, and the links and keys they made. False where it was proved before.
 pub fn prove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<bool> {
+    Ok(prove_ending(tx, id, now)?.is_some())
+}
+
+/// [`prove`], for who tells the audit of the keys too: gives those that were good until now; none where it was proved before.
+pub fn prove_ending(
+    tx: &mut PlatformTx<'_>,
+    id: OperatorId,
+    now: Timestamp,
+) -> Result<Option<Vec<(TenantId, Key)>>> {
     let rows = tx.execute(
         across_tenants(
             "UPDATE operators SET proved_at = $2, password = NULL
@@ -192,18 +215,21 @@ pub fn prove(tx: &mut PlatformTx<'_>, id: OperatorId, now: Timestamp) -> Result<
         ),
         params![id, now],
     )?;
-    if rows > 0 {
-        sign_ins::end_all(tx, id)?;
-        tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
-        tx.execute(
-            across_tenants(
-                "UPDATE one_time_links SET ends_at = $2
-                 WHERE kind = 'recovery' AND operator_id = $1 AND used_at IS NULL AND ends_at > $2",
-            ),
-            params![id, now],
-        )?;
+    if rows == 0 {
+        return Ok(None);
     }
-    Ok(rows > 0)
+    sign_ins::end_all(tx, id)?;
+    tx.execute(across_tenants("DELETE FROM known_browsers WHERE operator_id = $1"), params![id])?;
+    tx.execute(
+        across_tenants(
+            "UPDATE one_time_links SET ends_at = $2
+             WHERE kind = 'recovery' AND operator_id = $1 AND used_at IS NULL AND ends_at > $2",
+        ),
+        params![id, now],
+    )?;
+    links::end_made_by(tx, id, None, now)?;
+    let Some(operator) = find(tx, id)? else { return Ok(None) };
+    Ok(Some(roles::revoke_everywhere(tx, &operator, now)?))
 }
 
 /// Whoever let somebody into the account may be the one who is in it: the e-mail is to be proved anew.

@@ -1,10 +1,12 @@
 //! Accounts, their roles, sign-ins and one-time links.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_identity::keys::{self, Carries, KeyMaker, KeyText, NewKey, SpeaksAs};
 use munshi_identity::links::{self, NewLink, Place, Purpose};
 use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
+use munshi_identity::passwords::{Password, PasswordHash, Passwords};
 use munshi_identity::sign_ins::{self, From, How};
 use munshi_identity::{Address, Error, Person, Role, Token, persons};
 use munshi_store::{PlatformTx, tenants};
@@ -403,5 +405,118 @@ on_both_engines! {
         assert!(good(&keepers).await);
         door!(test, |tx| operators::remove(tx, farid, now)).unwrap();
         assert!(!good(&keepers).await);
+    }
+
+    async fn what_was_looked_at_before_a_proof_is_good_for_nothing_after_it(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+        let hash = passwords.hash(Password::new("correct horse battery")).await.unwrap();
+        let other = passwords.hash(Password::new("correct horse battery")).await.unwrap();
+        let squatted = NewOperator { password: Some(hash.clone()), proved: false, home: Some(shop), ..new("asha@shop.example") };
+        let (asha, now) = (operator(&test, squatted).await.id, test.clock.now());
+        let token = sign_in(&test, asha).await;
+        let id = door!(test, |tx| sign_ins::find(tx, &token, now)).unwrap().unwrap().0.id;
+        let seen = door!(test, |tx| operators::password_of(tx, asha)).unwrap();
+        assert!(seen == Some(hash));
+        let held = async |seen: Option<PasswordHash>| {
+            door!(test, |tx| Ok((operators::hold_password(tx, asha, seen.as_ref())?, sign_ins::is_there(tx, asha, id)?))).unwrap()
+        };
+        assert_eq!(held(seen.clone()).await, (true, true));
+        assert_eq!(held(None).await, (false, true), "there was one");
+        door!(test, |tx| operators::prove(tx, asha, now)).unwrap();
+        assert_eq!(held(seen.clone()).await, (false, false));
+        // Nor once a password was set again, be it the same.
+        door!(test, |tx| operators::set_password(tx, asha, &other)).unwrap();
+        assert_eq!(held(seen).await, (false, false));
+    }
+
+    async fn the_first_proof_ends_links_and_keys_of_whoever_was_in_before(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let unproved = NewOperator { proved: false, home: Some(shop), ..new("asha@shop.example") };
+        let (asha, now) = (operator(&test, unproved).await.id, test.clock.now());
+        door!(test, |tx| roles::give(tx, asha, shop, Role::Owner, now)).unwrap();
+        let made = |name: &'static str| {
+            let (ids, door, db, by) = (test.ids.clone(), test.db.platform(OPERATORS), test.db.clone(), links::by_operator(asha));
+            async move {
+                let (kept, maker) = (ids.clone(), by.clone());
+                let unit = move |tx: &mut PlatformTx<'_>| {
+                    let purpose = invitation(&format!("{name}@b.example"), shop);
+                    links::make(tx, &kept, &SystemRandom, &NewLink { purpose: &purpose, made_by: &maker, life: links::LIFE }, now)
+                };
+                let link = door.write(unit).await.unwrap().1;
+                let new = NewKey {
+                    name: name.to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+                    speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+                };
+                (link, db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text)
+            }
+        };
+        let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
+        let (link, key) = made("a").await;
+        assert!(good(&key).await);
+        let ended = door!(test, |tx| operators::prove_ending(tx, asha, now)).unwrap().unwrap();
+        assert_eq!(ended.iter().map(|(tenant, key)| (*tenant, key.name.as_str())).collect::<Vec<_>>(), [(shop, "a")]);
+        assert!(!good(&key).await && !use_up(&test, &link).await);
+        // A second proof ends nothing.
+        let (link, key) = made("b").await;
+        assert!(door!(test, |tx| operators::prove_ending(tx, asha, now)).unwrap().is_none());
+        assert!(good(&key).await && use_up(&test, &link).await);
+    }
+
+    async fn a_key_made_while_its_makers_role_went_opens_nothing(test: TestDb) {
+        let shop = test.tenant("shop").await;
+        let (asha, now) = (operator(&test, new("asha@shop.example")).await.id, test.clock.now());
+        let (ids, by) = (test.ids.clone(), links::by_operator(asha));
+        let new = NewKey {
+            name: "late".to_owned(), carries: Carries::Role(Role::Owner), areas: None, bindings: None, expires_at: None,
+            speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+        };
+        let text = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text;
+        let role = async || {
+            let caller = keys::authenticate(&test.db, text.reveal(), now).await.unwrap();
+            caller.map(|caller| (caller.principal.role(), caller.ceiling.role))
+        };
+        assert_eq!(role().await, None, "they are nothing here");
+        for (given, found) in [
+            (Role::Viewer, None),
+            (Role::Staff, None),
+            (Role::Admin, Some((Some(Role::Admin), Some(Role::Admin)))),
+            (Role::Owner, Some((Some(Role::Owner), Some(Role::Owner)))),
+        ] {
+            door!(test, |tx| roles::give(tx, asha, shop, given, now)).unwrap();
+            assert_eq!(role().await, found, "{given}");
+        }
+    }
+
+    async fn a_rotated_key_ends_with_whoever_rotated_it(test: TestDb) {
+        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let mut owners = Vec::new();
+        for email in ["asha@shop.example", "farid@shop.example"] {
+            let id = operator(&test, new(email)).await.id;
+            door!(test, |tx| roles::give(tx, id, shop, Role::Owner, now)).unwrap();
+            owners.push(id);
+        }
+        let (asha, farid) = (owners[0], owners[1]);
+        let (ids, by) = (test.ids.clone(), links::by_operator(asha));
+        let new = NewKey {
+            name: "till".to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+            speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+        };
+        let made = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap();
+        let id = made.key.id;
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
+            let rotated = keys::rotate(tx, &SystemRandom, id, Duration::from_secs(3600), now)?.unwrap();
+            keys::hand_over(tx, id, &KeyMaker::named(links::by_operator(farid)))?;
+            Ok(rotated.text)
+        };
+        let second = test.db.write(shop, unit).await.unwrap();
+        let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
+        assert!(good(&made.text).await && good(&second).await);
+        assert!(door!(test, |tx| roles::take(tx, asha, shop, now)).unwrap().revoked.is_empty());
+        assert!(!good(&made.text).await, "the secret that Asha knows");
+        assert!(good(&second).await);
+        let taken = door!(test, |tx| roles::take(tx, farid, shop, now)).unwrap();
+        assert_eq!(taken.revoked.len(), 1);
+        assert!(!good(&second).await);
     }
 }

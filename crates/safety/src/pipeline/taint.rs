@@ -99,18 +99,25 @@ impl Taint {
 fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) -> bool {
     match value {
         Value::Null | Value::Number(_) | Value::Bool(_) => true,
-        Value::String(text) => text.trim().is_empty() || stands(text, words),
-        Value::Array(items) => items.iter().all(|item| texts_are_theirs(item, words, is_named)),
+        // Blanks and lists of switches can spell anything.
+        Value::String(text) => text.is_empty() || (is_single_spaced(text) && stands(text, words)),
+        Value::Array(items) => {
+            items.iter().all(|item| !item.is_boolean() && texts_are_theirs(item, words, is_named))
+        }
         Value::Object(inner) => inner.iter().all(|(key, item)| {
             (is_named(key) || stands(key, words)) && texts_are_theirs(item, words, is_named)
         }),
     }
 }
 
+fn is_single_spaced(text: &str) -> bool {
+    text.split(' ').all(|word| !word.is_empty())
+}
+
+/// Small numbers say little by themselves; in a list they can spell anything.
 fn without_small(value: &Value) -> Value {
     match value {
         Value::Number(number) if number.as_u64().is_some_and(|number| number <= SMALL) => Value::Null,
-        Value::Array(items) => items.iter().map(without_small).collect(),
         Value::Object(inner) => {
             Value::Object(inner.iter().map(|(key, item)| (key.clone(), without_small(item))).collect())
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use crate::format::Format;
 use crate::node::{Assertion, NumberBound, SizeBound, TypeSet};
 use crate::number::is_whole;
+use crate::pattern::Pattern;
 
 pub(super) fn plain(keywords: &Map<String, Value>) -> Result<Vec<Assertion>, String> {
     let mut assertions = Vec::new();
@@ -52,7 +53,8 @@ fn read_types(types: &Value) -> Result<TypeSet, String> {
 
 fn read_numbers(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Result<(), String> {
     let number = |keyword: &str| match keywords.get(keyword) {
-        None | Some(Value::Bool(_)) => Ok(None),
+        None => Ok(None),
+        Some(Value::Bool(_)) if keyword.starts_with("exclusive") => Ok(None),
         Some(Value::Number(number)) => Ok(Some(number.clone())),
         Some(_) => Err(format!("`{keyword}` must be a number")),
     };
@@ -80,7 +82,7 @@ fn read_numbers(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Res
 fn read_texts(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Result<(), String> {
     if let Some(pattern) = keywords.get("pattern") {
         let pattern = pattern.as_str().ok_or("`pattern` must be a text")?;
-        into.push(Assertion::Pattern(Box::new(crate::pattern::compile(pattern)?)));
+        into.push(Assertion::Pattern(Box::new(Pattern::compile(pattern)?)));
     }
     if let Some(format) = keywords.get("format") {
         let name = format.as_str().ok_or("`format` must be a text")?;
@@ -90,16 +92,14 @@ fn read_texts(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Resul
 }
 
 fn read_sizes(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Result<(), String> {
-    let kinds: [(&str, &str, fn(SizeBound) -> Assertion); 3] = [
-        ("minLength", "maxLength", Assertion::Text),
-        ("minItems", "maxItems", Assertion::Count),
-        ("minProperties", "maxProperties", Assertion::PropertyCount),
-    ];
-    for (least, most, assertion) in kinds {
+    let mut bounds = |(least, most): (&str, &str), assertion: fn(SizeBound) -> Assertion| {
         into.extend(count(keywords, least)?.map(|size| assertion(SizeBound::AtLeast(size))));
         into.extend(count(keywords, most)?.map(|size| assertion(SizeBound::AtMost(size))));
-    }
-    Ok(())
+        Ok(())
+    };
+    bounds(("minLength", "maxLength"), Assertion::Text)?;
+    bounds(("minItems", "maxItems"), Assertion::Count)?;
+    bounds(("minProperties", "maxProperties"), Assertion::PropertyCount)
 }
 
 /// A whole number from 0, also where it is spelled 2.0.

@@ -9,10 +9,13 @@ use serde_json::{Map, Value};
 
 use crate::keywords::is_unsupported;
 use crate::node::{Assertion, Node, NodeId, Properties};
+use crate::pattern::Pattern;
 
 /// A schema of more places, or a deeper one, is no honest schema.
 const MOST_NODES: usize = 20_000;
 const DEEPEST: usize = 128;
+/// Each takes memory for as long as its tool is there.
+const MOST_PATTERNS: usize = 256;
 
 /// Why a schema can't be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,8 +28,11 @@ pub struct SchemaError {
 
 pub(crate) fn compile(document: &Value) -> Result<(Vec<Node>, NodeId), SchemaError> {
     let mut compiler = Compiler { document, nodes: Vec::new(), places: HashMap::new(), depth: 0 };
-    let root = compiler.place(document, String::new())?;
+    let root = compiler.place(document, "")?;
     let Compiler { nodes, places, .. } = compiler;
+    if nodes.iter().map(Node::pattern_count).sum::<usize>() > MOST_PATTERNS {
+        return Err(at("", "it has too many patterns"));
+    }
     circles::refuse(&nodes, &places)?;
     Ok((nodes, root))
 }
@@ -48,22 +54,22 @@ fn below(place: &str, part: &str) -> String {
 }
 
 impl Compiler<'_> {
-    fn place(&mut self, schema: &Value, place: String) -> Result<NodeId, SchemaError> {
-        if let Some(known) = self.places.get(&place) {
+    fn place(&mut self, schema: &Value, place: &str) -> Result<NodeId, SchemaError> {
+        if let Some(known) = self.places.get(place) {
             return Ok(*known);
         }
         if self.nodes.len() >= MOST_NODES || self.depth >= DEEPEST {
-            return Err(at(&place, "it is too large or too deep"));
+            return Err(at(place, "it is too large or too deep"));
         }
         let id = self.nodes.len();
         self.nodes.push(Node { assertions: Vec::new(), is_shared: false });
-        self.places.insert(place.clone(), id);
+        self.places.insert(place.to_owned(), id);
         self.depth += 1;
         let assertions = match schema {
             Value::Bool(true) => Vec::new(),
             Value::Bool(false) => vec![Assertion::Never],
-            Value::Object(keywords) => self.assertions(keywords, &place)?,
-            _ => return Err(at(&place, "a schema is an object or a boolean")),
+            Value::Object(keywords) => self.assertions(keywords, place)?,
+            _ => return Err(at(place, "a schema is an object or a boolean")),
         };
         self.depth -= 1;
         self.nodes[id].assertions = assertions;
@@ -94,7 +100,7 @@ impl Compiler<'_> {
         place: &str,
         keyword: &str,
     ) -> Result<Option<NodeId>, SchemaError> {
-        keywords.get(keyword).map(|schema| self.place(schema, below(place, keyword))).transpose()
+        keywords.get(keyword).map(|schema| self.place(schema, &below(place, keyword))).transpose()
     }
 
     fn named(
@@ -108,7 +114,7 @@ impl Compiler<'_> {
         let schemas = schemas.as_object().ok_or_else(|| at(&within, "it must be an object of schemas"))?;
         schemas
             .iter()
-            .map(|(name, schema)| Ok((name.clone(), self.place(schema, below(&within, name))?)))
+            .map(|(name, schema)| Ok((name.clone(), self.place(schema, &below(&within, name))?)))
             .collect()
     }
 
@@ -124,7 +130,7 @@ impl Compiler<'_> {
         let nodes = schemas
             .iter()
             .enumerate()
-            .map(|(index, schema)| self.place(schema, below(&within, &index.to_string())));
+            .map(|(index, schema)| self.place(schema, &below(&within, &index.to_string())));
         nodes.collect::<Result<_, _>>().map(Some)
     }
 
@@ -140,9 +146,10 @@ impl Compiler<'_> {
             others: self.child(keywords, place, "additionalProperties")?,
         };
         for (pattern, node) in self.named(keywords, place, "patternProperties")? {
-            let pattern = crate::pattern::compile(&pattern).map_err(|what| at(place, what))?;
+            let pattern = Pattern::compile(&pattern).map_err(|what| at(place, what))?;
             properties.patterns.push((pattern, node));
         }
+        properties.named.sort_unstable();
         if !properties.named.is_empty() || !properties.patterns.is_empty() || properties.others.is_some() {
             into.push(Assertion::Properties(Box::new(properties)));
         }
@@ -153,7 +160,8 @@ impl Compiler<'_> {
             into.push(Assertion::FitsWith { property, node });
         }
         // The older word for both kinds of dependency.
-        if let Some(Value::Object(older)) = keywords.get("dependencies") {
+        if let Some(older) = keywords.get("dependencies") {
+            let older = older.as_object().ok_or_else(|| at(place, "`dependencies` must be an object"))?;
             for (property, needs) in older {
                 let within = below(&below(place, "dependencies"), property);
                 into.push(match needs {
@@ -162,7 +170,7 @@ impl Compiler<'_> {
                         names: keyword::texts(needs).map_err(|what| at(&within, what))?,
                     },
                     schema => {
-                        Assertion::FitsWith { property: property.clone(), node: self.place(schema, within)? }
+                        Assertion::FitsWith { property: property.clone(), node: self.place(schema, &within)? }
                     }
                 });
             }
@@ -224,7 +232,7 @@ impl Compiler<'_> {
             .split('/')
             .skip(1)
             .fold(String::new(), |place, part| below(&place, &part.replace("~1", "/").replace("~0", "~")));
-        let node = self.place(target, place)?;
+        let node = self.place(target, &place)?;
         self.nodes[node].is_shared = true;
         Ok(node)
     }

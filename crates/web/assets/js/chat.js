@@ -87,7 +87,9 @@ export class Chat {
     for (const item of this.outgoing()) this.deliver(item);
   }
 
+  // What is written answers what was there when it was begun, not what came meanwhile.
   draft(text) {
+    this.begun = text ? this.begun || { seen: this.view.seen() } : null;
     keepIn(this.stores.tab, this.names.draft, text || null);
   }
 
@@ -179,7 +181,8 @@ export class Chat {
 
   say(text) {
     // Who is new gets a token for both: the secret is sent again with the message, and kept no longer than that.
-    const item = { id: newId(), secret: newId(), text, seen: this.view.seen() };
+    const { seen } = this.begun || { seen: this.view.seen() };
+    const item = { id: newId(), secret: newId(), text, seen };
     this.setOutgoing([...this.outgoing(), item]);
     this.draft("");
     return this.deliver(item);

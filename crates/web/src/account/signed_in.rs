@@ -159,7 +159,8 @@ impl FromRequestParts<App> for SignedIn {
     }
 }
 
-/// The address a request comes from, as a proxy that the settings name tells it.
+/// The address a request comes from, as a proxy that the settings name tells it; for the list of somebody's browsers. Wrong
+/// passwords are counted by [`Inner::pausing_address`].
 pub(crate) fn address(
     api: &Inner,
     extensions: &axum::http::Extensions,

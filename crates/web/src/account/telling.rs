@@ -63,8 +63,30 @@ impl Telling {
         tenant: TenantId,
         keys: &[Key],
     ) -> Result<(), ApiError> {
+        self.tell_ended(tx, tenant, keys, "its maker lost the role that made it")
+    }
+
+    /// Keys that an account had made before its e-mail was proved.
+    pub(crate) fn tell_unproved(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        keys: &[(TenantId, Key)],
+    ) -> Result<(), ApiError> {
+        keys.iter().try_for_each(|(tenant, key)| {
+            let why = "it was made before its maker's e-mail was proved";
+            self.tell_ended(tx, *tenant, std::slice::from_ref(key), why)
+        })
+    }
+
+    fn tell_ended(
+        &self,
+        tx: &mut PlatformTx<'_>,
+        tenant: TenantId,
+        keys: &[Key],
+        why: &str,
+    ) -> Result<(), ApiError> {
         for key in keys {
-            let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
+            let payload = json!({ "name": key.name, "why": why });
             self.tell(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Open connections: how many, and how they end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -118,7 +118,12 @@ struct AddressCounts {
     most: usize,
     proxies: Vec<IpAddr>,
     open: Mutex<HashMap<IpAddr, usize>>,
+    /// Addresses that the log has heard of, until the process ends: at most [`MOST_TOLD`].
+    told: Mutex<HashSet<IpAddr>>,
 }
+
+/// So many addresses are told of; whoever has more of them fills no log.
+const MOST_TOLD: usize = 256;
 
 /// A connection's place in the count of its address; none for those who are not counted.
 struct AddressPlace {
@@ -129,7 +134,7 @@ struct AddressPlace {
 impl AddressCounts {
     fn new(options: &Options) -> Self {
         let (most, proxies) = (options.connections_per_address.max(1), options.proxies.clone());
-        Self { most, proxies, open: Mutex::default() }
+        Self { most, proxies, open: Mutex::default(), told: Mutex::default() }
     }
 
     /// None where the address has as many as it may.
@@ -144,12 +149,30 @@ impl AddressCounts {
         let mut open = counts.open();
         let held = open.entry(address).or_default();
         if *held >= counts.most {
-            tracing::debug!(%address, most = counts.most, "an address holds as many connections as it may");
+            drop(open);
+            counts.tell_refused(address);
             return None;
         }
         *held += 1;
         drop(open);
         Some(place(Some(address)))
+    }
+
+    /// A proxy that the settings don't name looks like this, so whoever runs the server should see it.
+    fn tell_refused(&self, address: IpAddr) {
+        if self.is_news(address) {
+            tracing::warn!(
+                %address,
+                most = self.most,
+                "an address holds as many connections as it may, and more are closed: raise \
+                 server.connections_per_address, or name it in web.proxies if it is your proxy; told once"
+            );
+        }
+    }
+
+    fn is_news(&self, address: IpAddr) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < MOST_TOLD && told.insert(address)
     }
 
     fn open(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
@@ -201,6 +224,15 @@ async fn drive(stream: TcpStream, service: Router, protocol: &http1::Builder, en
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refused_address_is_told_once_and_not_all_there_are() {
+        let counts = AddressCounts::new(&Options::default());
+        let ip = |number: usize| IpAddr::from(u32::try_from(number).unwrap().to_be_bytes());
+        assert!(counts.is_news(ip(1)) && !counts.is_news(ip(1)));
+        let told = (0..MOST_TOLD * 2).filter(|number| counts.is_news(ip(*number))).count();
+        assert_eq!(told, MOST_TOLD - 1, "nor does the set grow");
+    }
 
     #[test]
     fn an_address_holds_so_many_and_no_more() {

@@ -44,6 +44,20 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAdd
     known.into_iter().find(|address| !is_proxy(address)).unwrap_or(peer)
 }
 
+/// The address that wrong passwords are counted by. None where a crowd stands behind it, so that no stranger among them makes
+/// all of them wait: this machine, whose proxy may add nothing; a proxy that told nobody; a network of our own that passes
+/// requests on. From outside, those headers are anybody's words and change nothing.
+pub(crate) fn pausing_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> Option<IpAddr> {
+    let address = client_address(peer, headers, proxies).to_canonical();
+    let is_own = match address {
+        IpAddr::V4(four) => four.is_private() || four.is_link_local(),
+        IpAddr::V6(six) => six.is_unique_local() || six.is_unicast_link_local(),
+    };
+    let passes_on = address == peer.to_canonical() && is_own && is_forwarded(headers);
+    let is_crowd = address.is_loopback() || proxies.contains(&address) || passes_on;
+    (!is_crowd).then_some(address)
+}
+
 /// Whoever has an IPv6 network has all its addresses.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -72,6 +86,11 @@ impl Inner {
             });
         }
         Some(client_address(peer, headers, proxies))
+    }
+
+    /// See [`pausing_address`]; none too where nobody knows it.
+    pub(crate) fn pausing_address(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Option<IpAddr> {
+        pausing_address(peer?.0.ip(), headers, &self.visits.proxies)
     }
 }
 
@@ -102,6 +121,22 @@ mod tests {
         assert_eq!(from("10.0.0.1", "203.0.113.1, nonsense"), ip("10.0.0.1"));
         assert_eq!(from("10.0.0.1", ""), ip("10.0.0.1"));
         assert_eq!(from("::ffff:10.0.0.1", "203.0.113.1"), ip("203.0.113.1"));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_crowd_behind_a_proxy() {
+        let ip = |text: &str| text.parse::<IpAddr>().unwrap();
+        let from = |peer: &str, told: &'static str| {
+            pausing_address(ip(peer), &headers("x-forwarded-for", told), &[ip("10.0.0.1")])
+        };
+        for crowd in ["127.0.0.1", "::1", "::ffff:127.0.0.1", "172.17.0.1", "fd00::1"] {
+            assert_eq!(from(crowd, "203.0.113.1"), None, "{crowd}");
+        }
+        assert_eq!(from("10.0.0.1", ""), None, "a named one that says nothing");
+        assert_eq!(from("10.0.0.1", "203.0.113.1"), Some(ip("203.0.113.1")));
+        assert_eq!(from("203.0.113.9", "203.0.113.1"), Some(ip("203.0.113.9")), "no header hides a stranger");
+        let bare = |peer: &str| pausing_address(ip(peer), &HeaderMap::new(), &[]);
+        assert_eq!((bare("127.0.0.1"), bare("192.168.1.5")), (None, Some(ip("192.168.1.5"))));
     }
 
     #[test]

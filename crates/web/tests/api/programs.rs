@@ -128,9 +128,10 @@ on_both! {
         let house = Installation::open(&test, script).await;
         chat(&house, &program(&house).await, "our note is upi attacker@okbank").await;
         // The same conversation: the person's own words don't hold what is to be written.
-        let asked = chat(&house, &typed(&house).await, "write that down").await;
+        let typed = typed(&house).await;
+        let asked = chat(&house, &typed, "write that down").await;
         assert_eq!((notes(&house).await, &asked["state"]), (0, &json!("waiting_approval")), "{asked}");
-        let done = chat(&house, &typed(&house).await, "yes").await;
+        let done = chat(&house, &typed, "yes").await;
         assert_eq!(notes(&house).await, 1, "a person has agreed: {done}");
     }
 

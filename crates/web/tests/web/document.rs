@@ -107,11 +107,12 @@ async fn every_route_is_in_the_document() {
     let document = document().await;
     let documented: BTreeSet<String> =
         operations(&document).into_iter().map(|(path, _)| path.clone()).collect();
-    // An account's pages and those of logins at connectors are for people, which no program can send, and those of packs
-    // are the packs' own; MCP tells of itself.
+    // An account's pages, the link of the terminal and those of logins at connectors are for people, which no program can
+    // send, and those of packs are the packs' own; MCP tells of itself.
     let mut served = templates(routes());
     let is_apart = |path: &String| {
-        ["/account", "/pages/", "/connectors/"].iter().any(|start| path.starts_with(start)) || path == "/mcp"
+        ["/account", "/start/local/", "/pages/", "/connectors/"].iter().any(|start| path.starts_with(start))
+            || path == "/mcp"
     };
     served.retain(|path| !is_apart(path));
     assert_eq!(served, documented);

@@ -52,6 +52,8 @@ fn renew(tx: &mut Tx<'_>, given: &str, grace: u32, telling: &Telling) -> Result<
         Failure::refused(format!("{} was revoked or has ended", key.name))
             .hint("make another: `munshi key add`")
     })?;
+    // Whoever sees the new secret answers for the key.
+    keys::hand_over(tx, key.id, &keys::KeyMaker::named(telling.actor.id.clone()))?;
     telling.tell(tx, "api_key.rotated", &made.key)?;
     Ok(Shown::of(made))
 }

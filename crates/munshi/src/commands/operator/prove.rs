@@ -50,7 +50,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })?;
     context.output.answer(&proved, |Proved { email, first }, _| match first {
         true => format!(
-            "{email} is proved. Its password and sign-ins have ended: `munshi operator link {email}` makes the link \
+            "{email} is proved. Its password, sign-ins, links and keys have ended: `munshi operator link {email}` makes the link \
              with which they choose another password."
         ),
         false => format!("{email} was proved before; nothing has changed."),

@@ -472,7 +472,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
         ("no JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
         ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),
         (
-            "its schema is none",
+            "its schema can't be checked",
             ToolSpec {
                 parameters: json!({ "type": "object", "properties": 5 }),
                 scope: "a.b".to_owned(),

@@ -5,6 +5,8 @@ use std::time::Duration;
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
+use munshi_identity::keys::{self, KeyMaker};
+use munshi_identity::links;
 use munshi_store::Tx;
 
 use super::add::{reached, telling};
@@ -23,12 +25,14 @@ pub(crate) async fn rotate_account_key(
 ) -> Result<Response, Fault> {
     let who = posted.who;
     let workspace = who.managed().await?;
+    let maker = KeyMaker::named(links::by_operator(who.operator.id));
     let (api, telling, inside) = (who.api.clone(), telling(&who), workspace.clone());
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let key = reached(tx, &inside, &id)?;
         let rotated = api.keys.rotate(tx, api.random.as_ref(), key.id, GRACE, telling.now)?;
         let ended = || ApiError::new(Code::Conflict, "This key was revoked, or has ended.");
         let made = rotated.ok_or_else(ended)?;
+        keys::hand_over(tx, made.key.id, &maker)?;
         tell(tx, &telling, "api_key.rotated", &made.key)?;
         Ok(made)
     };

@@ -3,6 +3,7 @@
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
+use munshi_identity::keys::Key;
 use munshi_identity::links::{self, Place, Purpose};
 use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
 use munshi_identity::sign_ins::How;
@@ -53,13 +54,10 @@ pub(crate) async fn finish_oidc(
     let invitation = next.strip_prefix("/account/link/").and_then(Token::parse);
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let (operator, by, is_first_proof) = admit(tx, &inside, &who, invitation.as_ref())?;
+        let (operator, by, ended) = admit(tx, &inside, &who, invitation.as_ref())?;
         let came = arrival.begin(tx, &inside, &operator)?;
-        if is_first_proof {
-            let tenants = concerned(tx, &operator)?;
-            let payload = json!({ "how": "oidc" });
-            let telling = Telling::of(&inside, operator.id);
-            telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
+        if let Some(keys) = &ended {
+            tell_proved(tx, &inside, &operator, keys)?;
         }
         match by {
             By::Account => {}
@@ -70,11 +68,24 @@ pub(crate) async fn finish_oidc(
                 telling.tell(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
             }
         }
-        Ok(came)
+        let ended = ended.unwrap_or_default();
+        Ok((came, ended.iter().map(|(_, key)| key.id).collect::<Vec<_>>()))
     };
-    let came = api.db.platform(OPERATORS).write(unit).await?;
+    let (came, ended) = api.db.platform(OPERATORS).write(unit).await?;
+    api.keys.forget(&ended);
     let next = if next.starts_with("/account/link/") { "/account" } else { local::path(Some(&next)) };
     Ok(came.go_on(next))
+}
+
+fn tell_proved(
+    tx: &mut PlatformTx<'_>,
+    api: &Inner,
+    operator: &Operator,
+    ended: &[(TenantId, Key)],
+) -> Result<(), ApiError> {
+    let (telling, tenants) = (Telling::of(api, operator.id), concerned(tx, operator)?);
+    telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "oidc" }))?;
+    telling.tell_unproved(tx, ended)
 }
 
 /// What the browser was sent away with.
@@ -87,6 +98,9 @@ fn kept(api: &Inner, headers: &HeaderMap) -> Option<(Token, String)> {
     Some((Token::parse(token)?, local::path(Some(&next)).to_owned()))
 }
 
+/// Keys that an account made before it was proved, each with its tenant.
+type Ended = Vec<(TenantId, Key)>;
+
 /// What let somebody in besides the service's word.
 enum By {
     /// They had an account.
@@ -97,22 +111,22 @@ enum By {
 }
 
 /// The account of somebody another service knows: the one that is tied to them, the one with their e-mail, or a new one
-/// where they were invited or newcomers are let in. Says too whether this is what first proves the account's e-mail.
+/// where they were invited or newcomers are let in. Where this first proves the account's e-mail, with the keys that end.
 fn admit(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     who: &Elsewhere,
     invitation: Option<&Token>,
-) -> Result<(Operator, By, bool), ApiError> {
+) -> Result<(Operator, By, Option<Ended>), ApiError> {
     let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
     let found = match (tied, &who.email) {
         (Some(operator), _) => Some(operator),
         (None, Some(email)) => by_email(tx, who, email)?,
         (None, None) => None,
     };
-    let is_first_proof = match &found {
+    let ended = match &found {
         Some(operator) => prove(tx, api, who, operator)?,
-        None => false,
+        None => None,
     };
     let invited = match invitation {
         Some(token) => invited(tx, api, who, token)?,
@@ -124,21 +138,26 @@ fn admit(
                 operators::make_keeper(tx, operator.id)?;
             }
             accept(tx, api, &operator, place)?;
-            Ok((operator, By::Invitation(link), is_first_proof))
+            Ok((operator, By::Invitation(link), ended))
         }
-        (Some(operator), None) => Ok((operator, By::Account, is_first_proof)),
-        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link), false)),
-        (None, None) => newcomer(tx, api, who).map(|(operator, by)| (operator, by, false)),
+        (Some(operator), None) => Ok((operator, By::Account, ended)),
+        (None, Some((link, place))) => Ok((join(tx, api, &new(who), place)?, By::Invitation(link), None)),
+        (None, None) => newcomer(tx, api, who).map(|(operator, by)| (operator, by, None)),
     }
 }
 
 /// The service has verified the account's own e-mail: from the first time on, nobody who came in otherwise is in it.
-fn prove(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere, operator: &Operator) -> Result<bool, ApiError> {
+fn prove(
+    tx: &mut PlatformTx<'_>,
+    api: &Api,
+    who: &Elsewhere,
+    operator: &Operator,
+) -> Result<Option<Ended>, ApiError> {
     match who.email.as_deref().and_then(|email| Address::email(email).ok()) {
         Some(email) if email.as_str() == operator.email => {
-            Ok(operators::prove(tx, operator.id, api.clock.now())?)
+            Ok(operators::prove_ending(tx, operator.id, api.clock.now())?)
         }
-        _ => Ok(false),
+        _ => Ok(None),
     }
 }
 

@@ -1,12 +1,14 @@
 //! `POST /account/password`: another password. Other browsers are signed out, and this one gets a new token.
 
 use axum::http::StatusCode;
-use axum::response::Response;
-use munshi_identity::operators::{self, OPERATORS};
-use munshi_identity::passwords::Password;
+use axum::response::{IntoResponse, Response};
+use munshi_identity::Token;
+use munshi_identity::operators::{self, OPERATORS, Operator};
+use munshi_identity::passwords::{Password, PasswordHash};
 use munshi_identity::pauses::{Begun, Try};
 use munshi_identity::sign_ins;
 use munshi_store::PlatformTx;
+use munshi_types::SignInId;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -15,8 +17,9 @@ use crate::account::come_in::renewed;
 use crate::account::fault::Fault;
 use crate::account::form::Posted;
 use crate::account::frame::Told;
-use crate::account::signed_in::SignedIn;
+use crate::account::signed_in::{SignInFirst, SignedIn};
 use crate::account::telling::{Telling, concerned};
+use crate::api::Api;
 use crate::error::{ApiError, Code};
 
 #[derive(Deserialize)]
@@ -37,28 +40,69 @@ pub(crate) async fn change_password(posted: Posted<Change>) -> Result<Response, 
     if let Err(error) = new.fit_for(&who.operator.email, &who.operator.name) {
         return not(Fault::from(error).told(who.words)).await;
     }
-    if who.operator.has_password && !is_current(&who, &form.current).await? {
-        return not(Told::not_done(who.words.say("current-wrong"))).await;
-    }
-    let hash = who.api.account.passwords.hash(new).await?;
-    let (api, operator, id) = (who.api.clone(), who.operator.clone(), who.sign_in.id);
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        operators::set_password(tx, operator.id, &hash)?;
-        let ended = sign_ins::end_others(tx, operator.id, id)?;
-        let token = sign_ins::rotate(tx, id, api.random.as_ref())?;
-        let tenants = concerned(tx, &operator)?;
-        let payload = json!({ "sign_ins_ended": ended });
-        let telling = Telling::of(&api, operator.id);
-        telling.tell(tx, &tenants, "operator.password_changed", operator.id.to_string(), payload)?;
-        Ok(token)
+    let seen = match who.operator.has_password {
+        true => match current(&who, &form.current).await? {
+            Some(hash) => Some(hash),
+            None => return not(Told::not_done(who.words.say("current-wrong"))).await,
+        },
+        false => None,
     };
-    let token = who.api.db.platform(OPERATORS).write(unit).await?;
-    let token = token.ok_or_else(|| ApiError::internal("a sign-in ended while its password was changed"))?;
-    Ok(renewed(&who.api, &headers, &token, "/account/password?done=1"))
+    let hash = who.api.account.passwords.hash(new).await?;
+    let wanted = Wanted { operator: who.operator.clone(), sign_in: who.sign_in.id, seen, hash };
+    let api = who.api.clone();
+    let unit = move |tx: &mut PlatformTx<'_>| wanted.write(tx, &api);
+    match who.api.db.platform(OPERATORS).write(unit).await? {
+        Changed::Done(token) => Ok(renewed(&who.api, &headers, &token, "/account/password?done=1")),
+        Changed::Meanwhile => not(Told::not_done(who.words.say("current-wrong"))).await,
+        Changed::SignedOut => Ok(SignInFirst::then("/account/password".to_owned()).into_response()),
+    }
 }
 
-/// Whoever sits at somebody's open browser has no free tries either.
-async fn is_current(who: &SignedIn, given: &str) -> Result<bool, Fault> {
+/// What was looked at, and what is to be written by it.
+struct Wanted {
+    operator: Operator,
+    sign_in: SignInId,
+    /// What the current password was compared with; none where there was none.
+    seen: Option<PasswordHash>,
+    hash: PasswordHash,
+}
+
+impl Wanted {
+    /// The password and the sign-in may have ended while the hashes were made: then nothing is written.
+    fn write(&self, tx: &mut PlatformTx<'_>, api: &Api) -> Result<Changed, ApiError> {
+        let (operator, id) = (&self.operator, self.sign_in);
+        let is_same = operators::hold_password(tx, operator.id, self.seen.as_ref())?;
+        if !sign_ins::is_there(tx, operator.id, id)? {
+            return Ok(Changed::SignedOut);
+        }
+        if !is_same {
+            return Ok(Changed::Meanwhile);
+        }
+        operators::set_password(tx, operator.id, &self.hash)?;
+        let ended = sign_ins::end_others(tx, operator.id, id)?;
+        let token = sign_ins::rotate(tx, id, api.random.as_ref())?;
+        let token =
+            token.ok_or_else(|| ApiError::internal("a sign-in ended while its password was changed"))?;
+        let tenants = concerned(tx, operator)?;
+        let payload = json!({ "sign_ins_ended": ended });
+        let telling = Telling::of(api, operator.id);
+        telling.tell(tx, &tenants, "operator.password_changed", operator.id.to_string(), payload)?;
+        Ok(Changed::Done(token))
+    }
+}
+
+/// What came of it.
+enum Changed {
+    Done(Token),
+    /// The password is another than the one that was compared.
+    Meanwhile,
+    /// This browser is not signed in any more.
+    SignedOut,
+}
+
+/// The hash that the given password fits; none where it is wrong. Whoever sits at somebody's open browser has no free tries
+/// either.
+async fn current(who: &SignedIn, given: &str) -> Result<Option<PasswordHash>, Fault> {
     let (id, now, counted) = (who.operator.id, who.api.clock.now(), Try::of(&who.operator.email, None));
     let begin = counted.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
@@ -68,10 +112,10 @@ async fn is_current(who: &SignedIn, given: &str) -> Result<bool, Fault> {
     if let Begun::Wait(wait) = begun {
         return Err(ApiError::plain(Code::TooManyRequests).retry_after(wait).into());
     }
-    let fits = who.api.account.passwords.fits(Password::new(given), hash).await?;
+    let fits = who.api.account.passwords.fits(Password::new(given), hash.clone()).await?;
     if fits {
         let unit = move |tx: &mut PlatformTx<'_>| counted.right(tx, now);
         who.api.db.platform(OPERATORS).write(unit).await?;
     }
-    Ok(fits)
+    Ok(hash.filter(|_| fits))
 }

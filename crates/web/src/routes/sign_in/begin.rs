@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::show::SignInPage;
-use crate::account::come_in::Arrival;
+use crate::account::come_in::{Arrival, CameIn};
 use crate::account::fault::Fault;
 use crate::account::form::Sent;
 use crate::account::frame::{Told, sent};
@@ -24,6 +24,7 @@ use crate::account::telling::Telling;
 use crate::account::words::Words;
 use crate::api::Api;
 use crate::error::ApiError;
+use crate::server::Peer;
 
 /// After so many wrong tries, and again after as many more, the audit hears of it: not so often that it is flooded.
 const TOLD_EVERY: u32 = 10;
@@ -47,28 +48,47 @@ pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Faul
     let (words, next) = (Words::of(&headers), local::path(form.next.as_deref()).to_owned());
     let from = address(&api, &extensions, &headers);
     let arrival = Arrival::of(&api, &headers, from, How::Password);
-    let candidate = candidate(&api, &form.email, &arrival, from).await?;
+    let counted = api.pausing_address(extensions.get::<Peer>(), &headers);
+    let candidate = candidate(&api, &form.email, &arrival, counted).await?;
     let failures = match candidate.begun {
         Begun::Go { failures } => failures,
         Begun::Wait(wait) => return waiting(&api, words, (&form.email, &next), wait).await,
     };
     let (operator, hash) = candidate.who.unzip();
-    let right = api.account.passwords.fits(Password::new(&form.password), hash.flatten()).await?;
-    let Some(operator) = operator.filter(|_| right) else {
-        if failures % TOLD_EVERY == 0 {
-            tell_of_wrong(&api, failures).await?;
-        }
-        let told = Told::not_done(words.say("wrong"));
-        let page = SignInPage::of(&api, words, (&form.email, &next), told).await?;
-        return Ok(sent(&page, StatusCode::UNAUTHORIZED));
+    let seen = hash.flatten();
+    let right = api.account.passwords.fits(Password::new(&form.password), seen.clone()).await?;
+    let came = match operator.filter(|_| right) {
+        Some(operator) => come_in(&api, operator, seen, candidate.counted, arrival).await?,
+        None => None,
     };
-    let (inside, counted, now) = (api.clone(), candidate.counted, api.clock.now());
+    if let Some(came) = came {
+        return Ok(came.go_on(&next));
+    }
+    if failures % TOLD_EVERY == 0 {
+        tell_of_wrong(&api, failures).await?;
+    }
+    let told = Told::not_done(words.say("wrong"));
+    let page = SignInPage::of(&api, words, (&form.email, &next), told).await?;
+    Ok(sent(&page, StatusCode::UNAUTHORIZED))
+}
+
+/// None, and nothing is written, where the password that was compared is not the account's any more.
+async fn come_in(
+    api: &Api,
+    operator: Operator,
+    seen: Option<PasswordHash>,
+    counted: Try,
+    arrival: Arrival,
+) -> Result<Option<CameIn>, ApiError> {
+    let (inside, now) = (api.clone(), api.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
+        if !operators::hold_password(tx, operator.id, seen.as_ref())? {
+            return Ok(None);
+        }
         counted.right(tx, now)?;
-        arrival.begin(tx, &inside, &operator)
+        arrival.begin(tx, &inside, &operator).map(Some)
     };
-    let came = api.db.platform(OPERATORS).write(unit).await?;
-    Ok(came.go_on(&next))
+    api.db.platform(OPERATORS).write(unit).await
 }
 
 /// Who it may be, and whether they may try now; the try is counted.

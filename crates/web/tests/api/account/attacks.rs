@@ -1,6 +1,7 @@
 //! What another's page, a planted token or a crafted address can do: nothing.
 
 use munshi_identity::Role;
+use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::sign_ins;
 use serde_json::json;
 
@@ -144,5 +145,30 @@ on_both! {
         test.clock.advance(sign_ins::IDLE);
         assert!(!asha.is_in().await);
         assert_eq!(asha.get("/v1/runs").await.status, 401);
+    }
+
+    async fn a_proof_ends_also_who_is_just_coming_in(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let (email, good) = ("asha@shop.example", "another good password");
+        let mut posing = house.operator(email, house.shop.tenant, Role::Owner).await;
+        let began = std::time::Instant::now();
+        house.browser().sign_in(email, PASSWORD).await.moved("/account");
+        // The slow hash takes up nearly all of it.
+        let half = began.elapsed() / 2;
+        let found = house.db.platform(OPERATORS).read(move |tx| operators::by_email(tx, email)).await.unwrap().unwrap();
+        let (id, now, token) = (found.id, house.now(), posing.token().await);
+        let mut late = house.browser();
+        let form = [("current", PASSWORD), ("new", good), ("again", good), ("form", token.as_str())];
+        let proof = async {
+            tokio::time::sleep(half).await;
+            house.db.platform(OPERATORS).write(move |tx| operators::prove(tx, id, now)).await.unwrap()
+        };
+        let (changed, came, proved) =
+            tokio::join!(posing.post("/account/password", &form), late.sign_in(email, PASSWORD), proof);
+        assert!(proved, "{} {}", changed.status, came.status);
+        assert!(!posing.is_in().await && !late.is_in().await, "{} {}", changed.status, came.status);
+        for password in [PASSWORD, good] {
+            assert_eq!(house.browser().at(9).sign_in(email, password).await.status, 401);
+        }
     }
 }

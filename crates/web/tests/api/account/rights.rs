@@ -169,4 +169,19 @@ on_both! {
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'api_key.revoked'";
         assert_eq!(house.number(house.shop.tenant, told).await, 2);
     }
+
+    async fn a_rotated_key_ends_with_whoever_was_shown_it(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let mut owner = house.operator("owner@shop.example", house.shop.tenant, Role::Owner).await;
+        let mut admin = house.operator("admin@shop.example", house.shop.tenant, Role::Admin).await;
+        let form = [("name", "till"), ("role", "staff"), ("speaks_as", "program")];
+        owner.submit("/account/keys", &form).await.says(201, "Keep the key of");
+        let id = admin.get("/account/keys").await.between("/account/keys/", "/rotate");
+        let rotated = admin.submit(&format!("/account/keys/{id}/rotate"), &[]).await;
+        let second = rotated.between("<pre class=\"once\">", "</pre>");
+        house.get("/v1/runs", &second).await.is(200);
+        let id = id_of(&mut owner, "admin").await;
+        owner.submit(&format!("/account/operators/{id}/role"), &[("role", "staff")]).await.says(200, "signs in again");
+        house.get("/v1/runs", &second).await.refused(401, "unauthenticated");
+    }
 }
