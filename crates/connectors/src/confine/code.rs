@@ -133,7 +133,7 @@ fn is_shared(folder: &Path) -> bool {
 
 /// Whether much else is there: a top folder, somebody's home.
 fn is_broad(folder: &Path) -> bool {
-    let mut parts = folder.components().skip(1).map(|part| part.as_os_str());
+    let mut parts = folder.components().skip(1).map(std::path::Component::as_os_str);
     let (first, second, third) = (parts.next(), parts.next(), parts.next());
     let homes = ["home", "Users"];
     let is_home = first.is_some_and(|first| homes.iter().any(|home| first == *home)) && third.is_none();

@@ -180,9 +180,7 @@ export class View {
 
   // The newest message that stands here whole, by the server's id of it.
   seen() {
-    const end = this.log.getBoundingClientRect().bottom;
-    const shown = (item) => item.stored && item.getBoundingClientRect().top < end;
-    return [...this.thread.children].reverse().find(shown)?.stored;
+    return [...this.thread.children].reverse().find((item) => item.stored)?.stored;
   }
 
   isShown() {
