@@ -1,7 +1,6 @@
 //! Who sits at the machine, and who only says so.
 
 use munshi_identity::passwords::Passwords;
-use munshi_test_support::TestDb;
 use munshi_types::SystemRandom;
 use munshi_web::Account;
 use serde_json::json;
