@@ -207,7 +207,7 @@ mod tests {
         for broad in ["/", "/srv", "/tmp", "/home", "/home/meera", "/var/tmp", "/root"] {
             assert!(is_broad(Path::new(broad)), "{broad}");
         }
-        for narrow in ["/srv/app", "/home/meera/app", "/opt/node/lib", "/root/.pyenv"] {
+        for narrow in ["/srv/app", "/home/meera/app", "/opt/node/lib", "/home/asha/.pyenv"] {
             assert!(!is_broad(Path::new(narrow)), "{narrow}");
         }
     }
