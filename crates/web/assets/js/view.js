@@ -56,7 +56,10 @@ export class View {
     this.log.addEventListener("scroll", () => this.scrolled(), { passive: true });
     // Who is at the end stays there also when the box grows, the window shrinks or a picture comes.
     this.isAtEnd = true;
-    const sizes = new ResizeObserver(() => this.isAtEnd && this.toEnd(true));
+    const sizes = new ResizeObserver(() => {
+      this.size = this.sizeNow();
+      if (this.isAtEnd) this.toEnd(true);
+    });
     [this.log, this.thread].forEach((node) => sizes.observe(node));
     this.typed(false);
   }
@@ -111,7 +114,13 @@ export class View {
     return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < NEAR;
   }
 
+  sizeNow() {
+    return `${this.log.clientHeight} ${this.thread.offsetHeight}`;
+  }
+
+  // A late word of an earlier scroll may come after the sizes have changed: that is nobody who goes back to read.
   scrolled() {
+    if (this.size !== this.sizeNow()) return;
     this.isAtEnd = this.isNear();
     if (this.isAtEnd) this.newest.hidden = true;
   }
