@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use munshi_config::{Config, Sources};
@@ -41,6 +42,8 @@ impl Context {
             .enable_all()
             .build()
             .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+        // One copy of the runtime's loop per answer, not one per command.
+        let work: Pin<&mut dyn Future<Output = Result<T>>> = pin!(work);
         runtime.block_on(work)
     }
 }

@@ -1,8 +1,10 @@
 //! The handle everyone holds.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use munshi_types::TenantId;
+use tokio::sync::oneshot::Receiver;
 
 use crate::address::Address;
 use crate::error::{Error, Result};
@@ -13,7 +15,7 @@ use crate::postgres::Postgres;
 use crate::session::Session;
 use crate::sqlite::Sqlite;
 use crate::tx::{Door, PlatformTx, Tx};
-use crate::unit::{Claim, Scope, Unit, Work, refuse_nesting};
+use crate::unit::{Act, Answer, Claim, Scope, Unit, answered, refuse_nesting, untyped};
 
 /// The database, whichever engine. Cheap to clone; the last clone to go closes it.
 #[derive(Clone)]
@@ -71,25 +73,25 @@ impl Db {
     ///
     /// The unit is plain code that can't wait for anything but the database. If the caller goes away while it is
     /// queued, it never runs; once begun, it runs to its end.
-    pub async fn write<T, E, F>(&self, tenant: TenantId, unit: F) -> Result<T, E>
+    pub fn write<T, E, F>(&self, tenant: TenantId, unit: F) -> impl Future<Output = Result<T, E>> + Send
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = move |session: &mut Session| unit(&mut Tx { session, tenant });
-        self.submit(Scope::Tenant(tenant), Access::Write, act).await
+        let act = untyped(move |session: &mut Session| unit(&mut Tx { session, tenant }));
+        self.submit(Scope::Tenant(tenant), Access::Write, act)
     }
 
     /// Runs a unit that only reads, for one tenant, on a single snapshot.
-    pub async fn read<T, E, F>(&self, tenant: TenantId, unit: F) -> Result<T, E>
+    pub fn read<T, E, F>(&self, tenant: TenantId, unit: F) -> impl Future<Output = Result<T, E>> + Send
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = move |session: &mut Session| unit(&mut Tx { session, tenant });
-        self.submit(Scope::Tenant(tenant), Access::Read, act).await
+        let act = untyped(move |session: &mut Session| unit(&mut Tx { session, tenant }));
+        self.submit(Scope::Tenant(tenant), Access::Read, act)
     }
 
     /// Work of the installation itself, across tenants, for the reason the door names.
@@ -112,19 +114,30 @@ impl Db {
         }
     }
 
-    async fn submit<T, E, F>(&self, scope: Scope, access: Access, act: F) -> Result<T, E>
+    /// Generic in what a unit answers alone; what is generic in the unit itself is compiled hundreds of times.
+    async fn submit<T, E>(&self, scope: Scope, access: Access, act: Act) -> Result<T, E>
     where
-        F: FnOnce(&mut Session) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        refuse_nesting()?;
-        let (unit, answer, claim) = Unit::new(scope, act);
-        self.send(Box::new(unit), access);
-        self.wait(answer, claim).await
+        answered(self.carry_out(scope, access, act).await)
     }
 
-    fn send(&self, work: Box<dyn Work>, access: Access) {
+    fn carry_out(
+        &self,
+        scope: Scope,
+        access: Access,
+        act: Act,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + '_>> {
+        Box::pin(async move {
+            refuse_nesting()?;
+            let (unit, answer, claim) = Unit::new(scope, act);
+            self.send(unit, access);
+            self.wait(answer, claim).await
+        })
+    }
+
+    fn send(&self, work: Box<Unit>, access: Access) {
         match (&self.0.engine, access) {
             (Handle::Sqlite(engine), Access::Read) => engine.read(work),
             (Handle::Sqlite(engine), Access::Write) => engine.write(work),
@@ -134,45 +147,41 @@ impl Db {
     }
 
     /// A unit that has not begun in time is given up; one that has begun is waited for, whatever it takes.
-    async fn wait<T, E: From<Error>>(
-        &self,
-        mut answer: tokio::sync::oneshot::Receiver<Result<T, E>>,
-        claim: Claim,
-    ) -> Result<T, E> {
+    async fn wait(&self, mut answer: Receiver<Result<Answer>>, claim: Claim) -> Result<Answer> {
         let limit = self.0.options.queue_timeout;
         let answered = match tokio::time::timeout(limit, &mut answer).await {
             Ok(answered) => answered,
             Err(_) if claim.abandon() => {
                 let waited = limit.as_secs();
-                return Err(Error::Busy(format!("waited {waited} s for a turn")).into());
+                return Err(Error::Busy(format!("waited {waited} s for a turn")));
             }
             Err(_) => answer.await,
         };
-        answered.unwrap_or_else(|_| Err(Error::closed().into()))
+        answered.unwrap_or_else(|_| Err(Error::closed()))
     }
 }
 
 impl Platform {
-    pub async fn write<T, E, F>(&self, unit: F) -> Result<T, E>
+    pub fn write<T, E, F>(&self, unit: F) -> impl Future<Output = Result<T, E>> + Send
     where
         F: FnOnce(&mut PlatformTx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = move |session: &mut Session| unit(&mut PlatformTx { session, door });
-        self.db.submit(Scope::Platform(self.door), Access::Write, act).await
+        let act = untyped(move |session: &mut Session| unit(&mut PlatformTx { session, door }));
+        self.db.submit(Scope::Platform(door), Access::Write, act)
     }
 
-    pub async fn read<T, E, F>(&self, unit: F) -> Result<T, E>
+    pub fn read<T, E, F>(&self, unit: F) -> impl Future<Output = Result<T, E>> + Send
     where
         F: FnOnce(&mut PlatformTx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = move |session: &mut Session| unit(&mut PlatformTx { session, door });
-        self.db.submit(Scope::Platform(self.door), Access::Read, act).await
+        let act = untyped(move |session: &mut Session| unit(&mut PlatformTx { session, door }));
+        self.db.submit(Scope::Platform(door), Access::Read, act)
     }
 }
 

@@ -3,6 +3,7 @@
 //! The caller holds the other end: it waits for the answer, and while the unit is still queued it may walk
 //! away (its future is dropped, or it has waited too long), after which the unit never runs.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -33,23 +34,6 @@ pub(crate) enum Verdict {
     RollBack,
 }
 
-/// A unit as the threads see it.
-pub(crate) trait Work: Send {
-    fn scope(&self) -> Scope;
-
-    /// Whether somebody waits for it still.
-    fn is_wanted(&self) -> bool;
-
-    /// Marks the unit as running; false when its caller has walked away.
-    fn claim(&self) -> bool;
-
-    /// Runs the closure. Whether to commit is the verdict; what to tell the caller stays inside until `settle`.
-    fn run(&mut self, session: &mut Session) -> Verdict;
-
-    /// Answers the caller: with the closure's own result, or with what went wrong around it.
-    fn settle(self: Box<Self>, committed: Result<()>);
-}
-
 /// The caller's end of a queued unit.
 pub(crate) struct Claim(Arc<AtomicU8>);
 
@@ -66,43 +50,65 @@ impl Drop for Claim {
     }
 }
 
-pub(crate) struct Unit<F, T, E> {
+/// A closure's own answer, whatever its type: units are many, and what carries them is compiled once.
+pub(crate) type Answer = Result<Box<dyn Any + Send>, Box<dyn Any + Send>>;
+pub(crate) type Act = Box<dyn FnOnce(&mut Session) -> Answer + Send>;
+
+/// Takes the types out of a closure. `answered` puts them back.
+pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut Session) -> Result<T, E> + Send + 'static) -> Act
+where
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    Box::new(move |session| match act(session) {
+        Ok(value) => Ok(Box::new(value)),
+        Err(error) => Err(Box::new(error)),
+    })
+}
+
+/// A unit's answer as its caller knows it: the closure's own, or what went wrong around it.
+pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<Answer>) -> Result<T, E> {
+    match answer? {
+        Ok(value) => value.downcast().map(|value| *value).map_err(|_| Error::closed().into()),
+        Err(error) => Err(error.downcast().map_or_else(|_| Error::closed().into(), |error| *error)),
+    }
+}
+
+/// A unit as the threads see it.
+pub(crate) struct Unit {
     scope: Scope,
-    act: Option<F>,
-    outcome: Option<Result<T, E>>,
+    act: Option<Act>,
+    outcome: Option<Result<Answer>>,
     hooks: Vec<Hook>,
-    reply: oneshot::Sender<Result<T, E>>,
+    reply: oneshot::Sender<Result<Answer>>,
     state: Arc<AtomicU8>,
 }
 
-impl<F, T, E> Unit<F, T, E> {
-    pub(crate) fn new(scope: Scope, act: F) -> (Self, oneshot::Receiver<Result<T, E>>, Claim) {
+impl Unit {
+    pub(crate) fn new(scope: Scope, act: Act) -> (Box<Self>, oneshot::Receiver<Result<Answer>>, Claim) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
         let claim = Claim(state.clone());
-        (Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state }, answer, claim)
+        let unit = Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
+        (Box::new(unit), answer, claim)
     }
-}
 
-impl<F, T, E> Work for Unit<F, T, E>
-where
-    F: FnOnce(&mut Session) -> Result<T, E> + Send,
-    T: Send,
-    E: From<Error> + Send,
-{
-    fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> Scope {
         self.scope
     }
 
-    fn is_wanted(&self) -> bool {
+    /// Whether somebody waits for it still.
+    pub(crate) fn is_wanted(&self) -> bool {
         self.state.load(Ordering::Acquire) != ABANDONED
     }
 
-    fn claim(&self) -> bool {
+    /// Marks the unit as running; false when its caller has walked away.
+    pub(crate) fn claim(&self) -> bool {
         self.state.compare_exchange(QUEUED, RUNNING, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
-    fn run(&mut self, session: &mut Session) -> Verdict {
+    /// Runs the closure. Whether to commit is the verdict; what to tell the caller stays inside until `settle`.
+    pub(crate) fn run(&mut self, session: &mut Session) -> Verdict {
         session.reset();
         let Some(act) = self.act.take() else { return Verdict::RollBack };
         let inside = Inside::enter();
@@ -110,25 +116,26 @@ where
         drop(inside);
         let outcome = match outcome {
             Ok(Ok(value)) => match session.failure() {
-                None => Ok(value),
-                Some(failure) => Err(failure.clone().into()),
+                None => Ok(Ok(value)),
+                Some(failure) => Err(failure.clone()),
             },
-            Ok(Err(error)) => Err(error),
-            Err(panic) => Err(Error::Panicked(message_of(panic.as_ref())).into()),
+            Ok(Err(error)) => Ok(Err(error)),
+            Err(panic) => Err(Error::Panicked(message_of(panic.as_ref()))),
         };
-        let verdict = if outcome.is_ok() { Verdict::Commit } else { Verdict::RollBack };
+        let verdict = if matches!(outcome, Ok(Ok(_))) { Verdict::Commit } else { Verdict::RollBack };
         self.hooks = session.take_hooks();
         self.outcome = Some(outcome);
         verdict
     }
 
-    fn settle(self: Box<Self>, committed: Result<()>) {
+    /// Answers the caller: with the closure's own result, or with what went wrong around it.
+    pub(crate) fn settle(self: Box<Self>, committed: Result<()>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
-            (Ok(()), None) => Err(Error::closed().into()),
-            (Err(error), _) => Err(error.into()),
+            (Ok(()), None) => Err(Error::closed()),
+            (Err(error), _) => Err(error),
         };
-        if outcome.is_ok() {
+        if matches!(outcome, Ok(Ok(_))) {
             for hook in self.hooks {
                 // A wake-up that panics must not take the store's thread with it.
                 if catch_unwind(AssertUnwindSafe(hook)).is_err() {
@@ -141,7 +148,7 @@ where
     }
 }
 
-fn message_of(panic: &(dyn std::any::Any + Send)) -> String {
+fn message_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

@@ -3,7 +3,7 @@
 //! # Layout
 //! - [`Link`]: the handle of its tools; `session`: one connection that speaks the protocol
 //! - `child`: a process of our own; `http`, `events`: Streamable HTTP; `address`, `clients`: where it may lead; [`Inside`]: in the process
-//! - `reading`: noticing answers that are too long; `logs`: what it says beside; `words`: what went wrong
+//! - `transport`: all of these as one type; `reading`: noticing answers that are too long; `logs`: what it says beside; `words`: what went wrong
 
 pub(crate) mod address;
 mod child;
@@ -15,6 +15,7 @@ pub(crate) mod logs;
 mod open;
 mod reading;
 mod session;
+mod transport;
 mod words;
 
 use std::sync::Arc;

@@ -26,6 +26,7 @@ use super::http::Bounded;
 use super::logs::Log;
 use super::reading::Watched;
 use super::session::{Around, Greeting, Opened, Session};
+use super::transport::AnyTransport;
 use super::{Clients, Inside, LONGEST_MESSAGE};
 use crate::confine::{ChildCommand, ConfinedCommand, Confinement};
 use crate::declared::{Entry, Given, Reached};
@@ -155,7 +156,7 @@ impl Opening<'_> {
         let (child, streams) = Running::start(&starting)?;
         let (log, scrubber) = (self.log.clone(), filled.scrubber.clone());
         self.way.tasks.spawn(async move { log.drain(streams.errors, &scrubber).await });
-        self.speak(streams.output, streams.input, Some(child)).await
+        self.speak(Box::new(streams.output), Box::new(streams.input), Some(child)).await
     }
 
     /// The command, behind the launcher where there is one.
@@ -193,7 +194,7 @@ impl Opening<'_> {
         let (ours, theirs) = duplex(LINE);
         self.way.tasks.spawn(async move { part.serve(theirs).await });
         let (read, write) = tokio::io::split(ours);
-        self.speak(read, write, None).await
+        self.speak(Box::new(read), Box::new(write), None).await
     }
 
     async fn document(
@@ -227,22 +228,18 @@ impl Opening<'_> {
         let (ours, theirs) = duplex(LINE);
         self.way.tasks.spawn(service.serve(theirs));
         let (read, write) = tokio::io::split(ours);
-        self.speak(read, write, None).await
+        self.speak(Box::new(read), Box::new(write), None).await
     }
 
-    async fn speak<R, W>(
+    async fn speak(
         &self,
-        read: R,
-        write: W,
+        read: Box<dyn AsyncRead + Send + Unpin>,
+        write: Box<dyn AsyncWrite + Send + Unpin>,
         child: Option<Running>,
-    ) -> Result<(Arc<Session>, crate::manifest::Manifest)>
-    where
-        R: AsyncRead + Send + Unpin + 'static,
-        W: AsyncWrite + Send + Unpin + 'static,
-    {
+    ) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
         let (read, too_long) = Watched::new(read, LONGEST_MESSAGE);
         let transport = AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_MESSAGE);
-        Session::open(transport, Around { too_long, child }, self.greeting).await
+        Session::open(AnyTransport::new(transport), Around { too_long, child }, self.greeting).await
     }
 
     async fn http(&self, url: &Url, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
@@ -262,7 +259,7 @@ impl Opening<'_> {
         );
         // Here a message that is too long ends its own request.
         let (_, too_long) = watch::channel(0);
-        Session::open(transport, Around { too_long, child: None }, self.greeting).await
+        Session::open(AnyTransport::new(transport), Around { too_long, child: None }, self.greeting).await
     }
 }
 

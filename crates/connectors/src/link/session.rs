@@ -17,6 +17,7 @@ use tokio::sync::{Mutex, Notify, watch};
 use tokio::time::timeout;
 
 use super::child::Running;
+use super::transport::AnyTransport;
 use super::words;
 use crate::error::{Error, Result};
 use crate::manifest::{MOST_TOOLS, Manifest};
@@ -83,15 +84,11 @@ pub(crate) struct Around {
 
 impl Session {
     /// Shakes hands and asks for the tools. Whoever calls it sets the time it has.
-    pub(crate) async fn open<T, E, A>(
-        transport: T,
+    pub(super) async fn open(
+        transport: AnyTransport,
         around: Around,
         greeting: Greeting,
-    ) -> Result<(Arc<Self>, Manifest)>
-    where
-        T: rmcp::transport::IntoTransport<RoleClient, E, A>,
-        E: std::error::Error + Send + Sync + 'static,
-    {
+    ) -> Result<(Arc<Self>, Manifest)> {
         let changed = Arc::new(Notify::new());
         let Around { too_long, child } = around;
         let handler = Handler { changed: changed.clone() };

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::health::Health;
 use crate::options::Options;
 use crate::threads::{join, start, too_many};
-use crate::unit::Work;
+use crate::unit::Unit;
 
 /// The pool. Dropping it lets queued units finish, then ends the threads.
 pub(crate) struct Postgres {
@@ -34,11 +34,11 @@ impl Postgres {
         Ok(pool)
     }
 
-    pub(crate) fn write(&self, work: Box<dyn Work>) {
+    pub(crate) fn write(&self, work: Box<Unit>) {
         self.submit(Task { work, access: Access::Write });
     }
 
-    pub(crate) fn read(&self, work: Box<dyn Work>) {
+    pub(crate) fn read(&self, work: Box<Unit>) {
         self.submit(Task { work, access: Access::Read });
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use munshi_types::TenantId;
 
 use crate::threads::QUEUE_LENGTH;
-use crate::unit::{Scope, Work};
+use crate::unit::{Scope, Unit};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -20,7 +20,7 @@ pub(crate) enum Access {
 }
 
 pub(crate) struct Task {
-    pub(crate) work: Box<dyn Work>,
+    pub(crate) work: Box<Unit>,
     pub(crate) access: Access,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Queue {
 struct Inside {
     ready: VecDeque<Task>,
     /// The tenants that are written to, and who waits for that.
-    seats: HashMap<TenantId, VecDeque<Box<dyn Work>>>,
+    seats: HashMap<TenantId, VecDeque<Box<Unit>>>,
     /// How many wait for any of them.
     waiting: usize,
     /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// Takes a unit in, or gives it back where too many wait.
-    pub(crate) fn put(&self, task: Task) -> Result<(), Box<dyn Work>> {
+    pub(crate) fn put(&self, task: Task) -> Result<(), Box<Unit>> {
         let mut inside = self.lock();
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
             return Err(task.work);
@@ -159,14 +159,15 @@ mod tests {
     use super::*;
     use crate::error::{Error, Result as Stored};
     use crate::session::Session;
-    use crate::unit::{Claim, Unit};
+    use crate::unit::{Answer, Claim, Unit, untyped};
 
-    type Held = (oneshot::Receiver<Stored<()>>, Claim);
+    type Held = (oneshot::Receiver<Stored<Answer>>, Claim);
 
     fn write(tenant: u128) -> (Task, Held) {
         let scope = Scope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
-        let (unit, answer, claim) = Unit::<_, (), Error>::new(scope, |_: &mut Session| Ok(()));
-        (Task { work: Box::new(unit), access: Access::Write }, (answer, claim))
+        let act = untyped::<(), Error>(|_: &mut Session| Ok(()));
+        let (work, answer, claim) = Unit::new(scope, act);
+        (Task { work, access: Access::Write }, (answer, claim))
     }
 
     fn put(queue: &Queue, tenant: u128) -> Held {

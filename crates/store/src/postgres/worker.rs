@@ -12,7 +12,7 @@ use crate::health::Health;
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::session::{Engine, Session};
-use crate::unit::{Scope, Verdict, Work};
+use crate::unit::{Scope, Unit, Verdict};
 
 /// Where a thread gets its work.
 pub(crate) struct Place {
@@ -61,7 +61,7 @@ impl Worker {
     }
 
     /// Whoever only reads is answered before the transaction ends: nothing of it can be lost.
-    fn read(&mut self, mut work: Box<dyn Work>) {
+    fn read(&mut self, mut work: Box<Unit>) {
         if !work.claim() {
             return;
         }
@@ -87,7 +87,7 @@ impl Worker {
         self.put_back(session);
     }
 
-    fn write(&mut self, mut work: Box<dyn Work>) {
+    fn write(&mut self, mut work: Box<Unit>) {
         if !work.claim() {
             return;
         }
@@ -99,7 +99,7 @@ impl Worker {
         work.settle(outcome);
     }
 
-    fn committed(&mut self, work: &mut dyn Work) -> Result<()> {
+    fn committed(&mut self, work: &mut Unit) -> Result<()> {
         let mut session = self.begin(work.scope(), Access::Write)?;
         let verdict = work.run(&mut session);
         if let Some(error) = session.outage() {

@@ -13,14 +13,14 @@ use crate::error::Result;
 use crate::health::Health;
 use crate::options::Options;
 use crate::threads::{QUEUE_LENGTH, join, start, too_many};
-use crate::unit::Work;
+use crate::unit::Unit;
 
-type Queue = (Sender<Box<dyn Work>>, Receiver<Box<dyn Work>>);
+type Queue = (Sender<Box<Unit>>, Receiver<Box<Unit>>);
 
 /// The open database. Dropping it lets queued units finish, then ends the threads.
 pub(crate) struct Sqlite {
-    write: Option<Sender<Box<dyn Work>>>,
-    read: Option<Sender<Box<dyn Work>>>,
+    write: Option<Sender<Box<Unit>>>,
+    read: Option<Sender<Box<Unit>>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -44,16 +44,16 @@ impl Sqlite {
         Ok(Self { write: Some(write), read: Some(read), threads })
     }
 
-    pub(crate) fn write(&self, work: Box<dyn Work>) {
+    pub(crate) fn write(&self, work: Box<Unit>) {
         submit(self.write.as_ref(), work);
     }
 
-    pub(crate) fn read(&self, work: Box<dyn Work>) {
+    pub(crate) fn read(&self, work: Box<Unit>) {
         submit(self.read.as_ref(), work);
     }
 }
 
-fn submit(queue: Option<&Sender<Box<dyn Work>>>, work: Box<dyn Work>) {
+fn submit(queue: Option<&Sender<Box<Unit>>>, work: Box<Unit>) {
     let refused = match queue {
         Some(queue) => queue.try_send(work).err().map(TrySendError::into_inner),
         None => Some(work),

@@ -10,11 +10,11 @@ use crate::health::Health;
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::session::{Engine, Session};
-use crate::unit::{Verdict, Work};
+use crate::unit::{Unit, Verdict};
 
 pub(crate) struct Reader {
     session: Session,
-    queue: Receiver<Box<dyn Work>>,
+    queue: Receiver<Box<Unit>>,
     time: Duration,
     health: Health,
     meter: Meter,
@@ -23,7 +23,7 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn new(
         mut connection: Connection,
-        queue: Receiver<Box<dyn Work>>,
+        queue: Receiver<Box<Unit>>,
         options: &Options,
         health: &Health,
     ) -> Result<Self> {
@@ -50,7 +50,7 @@ impl Reader {
         }
     }
 
-    fn one(&mut self, work: &mut dyn Work) -> Result<()> {
+    fn one(&mut self, work: &mut Unit) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
         connection.allow(Instant::now(), self.time);
         connection.begin("BEGIN")?;

@@ -21,7 +21,7 @@ use crate::health::Health;
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::session::{Engine, Session};
-use crate::unit::{Verdict, Work};
+use crate::unit::{Unit, Verdict};
 
 /// A group ends at this many units or this much time, so that nobody waits long for strangers.
 const GROUP_UNITS: usize = 256;
@@ -36,13 +36,13 @@ const UNDONE: &str = "it was undone because another unit took too long, try agai
 
 pub(crate) struct Writer {
     session: Session,
-    queue: Receiver<Box<dyn Work>>,
+    queue: Receiver<Box<Unit>>,
     bell: Bell,
     time: Duration,
     health: Health,
     meter: Meter,
     /// Units that have run and wait for the commit, and how many of them have something to commit.
-    group: Vec<Box<dyn Work>>,
+    group: Vec<Box<Unit>>,
     kept: usize,
     /// How many the last group had, and how long its commit took: what to expect of this one.
     companions: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         mut connection: Connection,
-        queue: Receiver<Box<dyn Work>>,
+        queue: Receiver<Box<Unit>>,
         bell: Bell,
         (options, health): (&Options, &Health),
     ) -> Result<Self> {
@@ -85,7 +85,7 @@ impl Writer {
     }
 
     /// Runs the first unit and those that wait behind it, in one open transaction.
-    fn gather(&mut self, first: Box<dyn Work>) -> Result<()> {
+    fn gather(&mut self, first: Box<Unit>) -> Result<()> {
         let began = Instant::now();
         let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Waits for one of the callers that were answered last, when a commit without them would cost more.
-    fn wait(&self, began: Instant) -> Option<Box<dyn Work>> {
+    fn wait(&self, began: Instant) -> Option<Box<Unit>> {
         let patience = (self.commit_took / PATIENCE_SHARE).min(GROUP_TIME);
         if self.group.len() >= self.companions || patience < SHORTEST_PATIENCE {
             return None;
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
-    fn include(&mut self, work: &mut dyn Work, now: Instant) -> Result<()> {
+    fn include(&mut self, work: &mut Unit, now: Instant) -> Result<()> {
         let time = self.time;
         let connection = connection_of(&mut self.session)?;
         connection.allow(now, time);

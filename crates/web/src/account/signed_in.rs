@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Redirect, Response};
+use futures_util::FutureExt;
 use munshi_identity::operators::{OPERATORS, Operator, roles};
 use munshi_identity::sign_ins::{self, SignIn};
 use munshi_identity::{Role, Token};
@@ -149,6 +150,13 @@ impl FromRequestParts<App> for SignedIn {
     type Rejection = Nobody;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Nobody> {
+        // Boxed, so that its code is not part of every handler's.
+        Self::read(parts, app).boxed().await
+    }
+}
+
+impl SignedIn {
+    async fn read(parts: &mut Parts, app: &App) -> Result<Self, Nobody> {
         let fault = |error: ApiError| Nobody::Fault(error.into());
         let api = app.api().map_err(fault)?.clone();
         let found = Self::find(&api, &parts.headers).await.map_err(fault)?;

@@ -7,6 +7,7 @@ use axum::extract::{FromRequestParts, MatchedPath};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
+use futures_util::FutureExt;
 use munshi_agent::KeyUse;
 use munshi_identity::keys::{Access, Area, Caller, Grant, KeyMaker};
 use munshi_identity::{Lacking, Role};
@@ -78,6 +79,13 @@ impl FromRequestParts<App> for Key {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        // Boxed, so that its code is not part of every handler's.
+        Self::read(parts, app).boxed().await
+    }
+}
+
+impl Key {
+    async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
         let method = if parts.method == Method::HEAD { Method::GET } else { parts.method.clone() };
@@ -169,10 +177,17 @@ impl Key {
         KeyUse { key: caller.key, speaks_as: caller.speaks_as, ceiling: caller.ceiling.clone() }
     }
 
-    /// Who answers for a key that is made with this one.
-    pub(crate) fn maker(&self) -> KeyMaker {
+    /// Who answers for a key that is made with this one. One that somebody made for another person makes none itself: such
+    /// a key would outlive its true maker's rights.
+    pub(crate) fn maker(&self) -> Result<KeyMaker, ApiError> {
         let KeyMaker { name, person } = self.caller.maker.clone();
-        KeyMaker { name, person: self.caller.principal.person.or(person) }
+        match (self.caller.principal.person, person) {
+            (Some(own), Some(maker)) if own != maker => {
+                Err(ApiError::new(Code::Forbidden, "This key was made with somebody else's key and makes none itself.")
+                    .hint("Make the key with one of the person's own, in the account's pages, or with `munshi key add`."))
+            }
+            (own, maker) => Ok(KeyMaker { name, person: own.or(maker) }),
+        }
     }
 
     pub(crate) fn tenant(&self) -> TenantId {

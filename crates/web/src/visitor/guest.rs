@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::HeaderMap;
 use axum::http::request::Parts;
+use futures_util::FutureExt;
 use munshi_agent::runs::{self, RunView};
 use munshi_agent::sessions::{self, Session};
 use munshi_identity::{Person, persons};
@@ -48,6 +49,13 @@ impl FromRequestParts<App> for Guest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        // Boxed, so that its code is not part of every handler's.
+        Self::read(parts, app).boxed().await
+    }
+}
+
+impl Guest {
+    async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
         let unreadable = |_| ApiError::new(Code::BadRequest, "The path can't be read.");
         let params = RawPathParams::from_request_parts(parts, app).await.map_err(unreadable)?;

@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::http::request::Parts;
+use futures_util::FutureExt;
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_types::TenantId;
 
@@ -56,6 +57,13 @@ impl FromRequestParts<App> for Keeper {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        // Boxed, so that its code is not part of every handler's.
+        Self::read(parts, app).boxed().await
+    }
+}
+
+impl Keeper {
+    async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         if !Origin::of(&parts.headers).is_own() {
             return Err(ApiError::new(Code::Forbidden, "This is for pages of this server alone."));
         }
