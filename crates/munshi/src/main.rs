@@ -26,7 +26,6 @@ use std::sync::Arc;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use munshi_pack::House;
-use munshi_types::SystemClock;
 
 use crate::arguments::{Arguments, Global};
 use crate::context::Context;
@@ -60,8 +59,8 @@ fn launched() -> Option<ExitCode> {
 }
 
 /// What packs bring, and everything that can be typed.
-fn typeable() -> failure::Result<(House, clap::Command)> {
-    let house = wiring::packs::house(Arc::new(SystemClock))?;
+fn typeable() -> failure::Result<(Arc<House>, clap::Command)> {
+    let house = wiring::packs::house()?;
     let all = commands::pack::add_to(Arguments::command(), &house)?;
     Ok((house, all))
 }

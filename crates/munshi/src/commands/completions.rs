@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let mut script = Vec::new();
-    let house = crate::wiring::packs::house(context.clock.clone())?;
+    let house = crate::wiring::packs::house()?;
     let mut all = super::pack::add_to(crate::arguments::Arguments::command(), &house)?;
     clap_complete::generate(arguments.shell, &mut all, "munshi", &mut script);
     let script =

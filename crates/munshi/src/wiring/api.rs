@@ -56,13 +56,14 @@ pub(crate) async fn api(
         // Room for the answer to leave before the request's time is over.
         patience: config.server.request_timeout.mul_f64(0.8),
         key_limit: u32::try_from(config.server.key_requests_per_minute).unwrap_or(u32::MAX),
+        address_limit: u32::try_from(config.server.address_requests_per_minute).unwrap_or(u32::MAX),
     };
     Ok(Api::receiving(parts, visits))
 }
 
 /// What people at pages are received with.
 fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proofs>) -> Result<Visits> {
-    let house = packs::house(clock.clone())?;
+    let house = packs::house()?;
     let mut book = house.book.clone();
     munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
     starting::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
@@ -78,7 +79,7 @@ fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proo
             bits: few(config.web.challenge_bits),
         },
         proxies: config.web.proxies.clone(),
-        house: Arc::new(house),
+        house,
     })
 }
 

@@ -75,7 +75,7 @@ pub(crate) async fn shelf(
     tenant: TenantId,
 ) -> failure::Result<Arc<Shelf>> {
     let logins = logins(config, db, clock).await?;
-    let registry = Arc::new(tools::registry(clock.clone())?);
+    let registry = Arc::new(tools::registry()?);
     let host = host(config, db, clock, registry, (logins, None)).await?;
     host.open(tenant).await?;
     let shelf = host.of(tenant);
@@ -95,9 +95,10 @@ const OURSELVES: &str = "/proc/self/exe";
 
 /// How the programs of connectors are confined here.
 pub(crate) fn confinement(config: &Config, db: Option<Db>) -> Confinement {
-    let can_confine = KernelSupport::detect() > KernelSupport::None;
+    let support = KernelSupport::detect();
     Confinement {
-        launcher: can_confine.then(|| PathBuf::from(OURSELVES)),
+        launcher: (support > KernelSupport::None).then(|| PathBuf::from(OURSELVES)),
+        is_whole: support == KernelSupport::Full,
         protected: protected(config),
         allows_unconfined: config.connectors.unconfined,
         db,

@@ -42,7 +42,7 @@ impl Turns {
         let wired = Wired::of(config, clock)?;
         // Only a server takes up what others left.
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
-        let house = Arc::new(packs::house(clock.clone())?);
+        let house = packs::house()?;
         let mut book = house.book.clone();
         munshi_tiers::guardrails::add_phrases(&mut book)
             .map_err(|error| Failure::failed(error.to_string()))?;

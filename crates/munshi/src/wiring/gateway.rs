@@ -30,7 +30,7 @@ impl Wired {
         let classes = ModelClasses::new(&models.targets, &models.prices, &models.classes, clock.now());
         let transport = Transport::new(clock.clone())
             .map_err(|fault| Failure::failed(format!("models can't be reached: {fault}")))?;
-        let book = packs::house(clock.clone())?.book;
+        let book = packs::house()?.book.clone();
         let offline = Offline::new(book).map_err(|error| Failure::failed(error.to_string()))?;
         let gateway = Gateway::new(Parts {
             targets: models.targets,

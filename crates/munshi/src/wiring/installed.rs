@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_config::{Config, OFFLINE};
 use munshi_tiers::Installed;
-use munshi_types::{SystemClock, ToolSpec};
+use munshi_types::ToolSpec;
 
 use crate::failure::Result;
 
@@ -18,7 +18,7 @@ pub(crate) fn installed(config: &Config) -> Result<Installed> {
 /// The tools that can be offered; `apply` warns of each other that an agent names.
 pub(crate) fn tools() -> Result<Vec<Arc<ToolSpec>>> {
     // What a tool says of itself does not depend on the time.
-    let registry = super::tools::registry(Arc::new(SystemClock))?;
+    let registry = super::tools::registry()?;
     let known = registry.names().filter_map(|name| registry.get(name.as_str()));
     Ok(known.map(|tool| Arc::new(tool.known.spec.clone())).collect())
 }

@@ -1,6 +1,6 @@
 //! The packs there are. A pack has its line here; its tools, tables, phrases and commands follow from it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use munshi_ledger::Ledger;
 use munshi_pack::{House, Pack};
@@ -11,24 +11,28 @@ use munshi_types::{Clock, Ids, SystemClock, SystemRandom};
 use crate::failure::{Failure, Result};
 
 /// Every pack of this installation.
-pub(crate) fn packs(clock: &Arc<dyn Clock>) -> Vec<Arc<dyn Pack>> {
+fn packs() -> Vec<Arc<dyn Pack>> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
-    vec![Arc::new(Ledger::new(clock.clone(), ids))]
+    vec![Arc::new(Ledger::new(clock, ids))]
 }
 
-/// All of them installed, beside the tools that every installation has.
-pub(crate) fn house(clock: Arc<dyn Clock>) -> Result<House> {
-    let packs = packs(&clock);
+/// All of them installed, beside the tools that every installation has. They are read once in a process: that is a good
+/// part of a command's time.
+pub(crate) fn house() -> Result<Arc<House>> {
+    static INSTALLED: OnceLock<Arc<House>> = OnceLock::new();
+    if let Some(house) = INSTALLED.get() {
+        return Ok(house.clone());
+    }
     let mut tools = Registry::default();
-    own::install(&mut tools, clock).map_err(|bad| Failure::failed(bad.to_string()))?;
-    House::install_beside(tools, &packs).map_err(|bad| Failure::failed(bad.to_string()))
+    own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| Failure::failed(bad.to_string()))?;
+    let house = House::install_beside(tools, &packs()).map_err(|bad| Failure::failed(bad.to_string()))?;
+    Ok(INSTALLED.get_or_init(|| Arc::new(house)).clone())
 }
 
 /// Their tables.
 pub(crate) fn migrations() -> Vec<&'static [Migration]> {
-    // Which tables a pack has does not depend on the time.
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    packs(&clock).iter().map(|pack| pack.migrations()).collect()
+    packs().iter().map(|pack| pack.migrations()).collect()
 }
 
 #[cfg(test)]
@@ -37,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_pack_can_be_installed() {
-        let house = house(Arc::new(SystemClock)).unwrap();
+        let house = house().unwrap();
         assert!(house.tools.get("today").is_some());
         assert!(house.tools.get("log_sale").is_some());
         house.book.check().unwrap();

@@ -10,7 +10,7 @@ use munshi_safety::policy::{self, DataResidency, Policy};
 use munshi_store::Tx;
 use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
 use munshi_tools::Registry;
-use munshi_types::{Ids, SystemClock};
+use munshi_types::Ids;
 use serde_json::{Value, json};
 
 use super::connectors::{CONNECTORS_FILE, ConnectorsFile};
@@ -21,7 +21,7 @@ pub(crate) const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
 pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn Companion>>> {
-    let registry = super::tools::registry(Arc::new(SystemClock))?;
+    let registry = super::tools::registry()?;
     let protected = super::connectors::protected(config);
     let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system(), protected };
     // Settings whose models can't be used say so themselves; a policy is no worse for it.

@@ -21,8 +21,8 @@ const SWEEP: &str = "acts.sweep";
 const EVERY: Duration = Duration::from_secs(60);
 
 /// Every tool of this installation: those of the house and of its packs.
-pub(crate) fn registry(clock: Arc<dyn Clock>) -> Result<Registry> {
-    Ok(packs::house(clock)?.tools)
+pub(crate) fn registry() -> Result<Registry> {
+    Ok(packs::house()?.tools.clone())
 }
 
 /// What every act needs beside its transaction.

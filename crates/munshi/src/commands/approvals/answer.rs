@@ -1,7 +1,5 @@
 //! `munshi approvals grant ID` and `munshi approvals refuse ID`
 
-use std::sync::Arc;
-
 use clap::Args;
 use munshi_identity::Person;
 use munshi_safety::acts::Office;
@@ -81,7 +79,7 @@ pub(super) fn refuse(context: &Context, arguments: Refuse) -> Result<()> {
 fn run(context: &Context, given: Refuse, answer: Answer, covers: Covers) -> Result<()> {
     let config = context.config()?;
     let database = Database::for_one_question(&config)?;
-    let house = Arc::new(packs::house(context.clock.clone())?);
+    let house = packs::house()?;
     let (office, now) = (office(&config, context.clock.clone()).heard_by(house), context.now());
     let Refuse { which: Which { id, of }, person, shown, author } = given;
     let via = format!("cli:{author}");

@@ -85,7 +85,7 @@ fn one_of(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
 
 /// A tenant that comes with the program, made for whoever has none yet.
 async fn ready_one(context: &Context, config: &Config) -> Result<Option<TenantName>> {
-    let house = packs::house(context.clock.clone())?;
+    let house = packs::house()?;
     let packs = house.tenants.iter().map(|(_, tenant)| *tenant);
     let tenants: Vec<ReadyTenant> = packs.chain(ready::READY.iter().copied()).collect();
     if !std::io::stdin().is_terminal() {

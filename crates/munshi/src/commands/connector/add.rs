@@ -53,7 +53,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
         return Err(Failure::usage(what));
     }
     let database = Database::for_one_question(&config)?;
-    let registry = tools::registry(context.clock.clone())?;
+    let registry = tools::registry()?;
     let (connector, now) = (name.clone(), context.now());
     let added = context.block_on(async {
         let db = database.open().await?;

@@ -29,7 +29,7 @@ pub(super) struct Shop {
 
 /// Opens it. One that was kept from before goes on as it is.
 pub(super) async fn open(context: &Context, config: &Config, days: u16, seed: u64) -> Result<Shop> {
-    let house = packs::house(context.clock.clone())?;
+    let house = packs::house()?;
     let ready = house.tenants.iter().find(|(_, ready)| ready.name == TENANT);
     let (_, ready) = ready.ok_or_else(|| Failure::failed("the demo's shop is not in this program"))?;
     founding::apply(context, config, ready).await?;

@@ -32,9 +32,9 @@ pub(super) struct Described {
 
 impl Described {
     /// The tool, from the file or as it is installed; none where there is none.
-    pub(super) fn find(&self, name: &str, clock: Arc<dyn munshi_types::Clock>) -> Result<Option<Arc<Known>>> {
+    pub(super) fn find(&self, name: &str) -> Result<Option<Arc<Known>>> {
         let Some(path) = &self.spec else {
-            return Ok(tools::registry(clock)?.get(name).map(|tool| tool.known.clone()));
+            return Ok(tools::registry()?.get(name).map(|tool| tool.known.clone()));
         };
         let connector = Connector {
             name: self.connector.clone(),

@@ -55,7 +55,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     let given: Value = serde_json::from_str(&arguments.arguments).map_err(|error| {
         Failure::usage(format!("--args is no JSON: {error}")).hint("such as --args '{\"amount\": 500}'")
     })?;
-    let tool = arguments.described.find(&arguments.tool, context.clock.clone())?;
+    let tool = arguments.described.find(&arguments.tool)?;
     let (office, now) = (office(&config, context.clock.clone()), context.now());
     let trace = context.block_on(async {
         let db = database.open().await?;
