@@ -3,7 +3,8 @@
 //! A process that is killed from outside is no fault of the runs it held. So a run that was taken up a few times without
 //! coming further is not given up: it goes on alone, while no other turn of this process does, and a marker is committed
 //! before. If the process dies then, it died of this run or was killed once more; only such deaths count. After a few of
-//! them the run is set aside, and nobody else's.
+//! them the run is set aside, and nobody else's. The last of these tries, which decides, waits until the process has lived
+//! for a while: where somebody kills one process after another, it dies before, and that is no fault of the run.
 
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use crate::snapshot::Snapshot;
 const MOST_TOGETHER: i64 = 3;
 /// Deaths under its own marker, before it is set aside.
 const MOST_DEATHS: usize = 3;
+/// So long a process has lived before a run's last try in it.
+const SETTLED: Duration = Duration::from_secs(5);
 /// So long it is waited for that other turns end, so often, and with this pause between, in which others begin. Where
 /// turns always take longer it goes on beside them, marked all the same: or it would end one process after another.
 const ALONE_WITHIN: Duration = Duration::from_secs(10);
@@ -86,6 +89,9 @@ impl Inner {
         if deaths >= MOST_DEATHS {
             tracing::error!(run = %held.run, deaths, "a run is set aside: every process that took it up alone died");
             return Ok(TurnPass::SetAside);
+        }
+        if deaths + 1 >= MOST_DEATHS {
+            tokio::time::sleep_until(self.started + SETTLED).await;
         }
         let guard = self.wait_alone(held).await;
         self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;

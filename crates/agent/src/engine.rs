@@ -81,6 +81,8 @@ pub(crate) struct Inner {
     pub(crate) hub: Hub,
     /// Held by every turn under way here, and whole by one that goes on alone.
     pub(crate) turns: Arc<RwLock<()>>,
+    /// When this process began to take runs.
+    pub(crate) started: tokio::time::Instant,
     /// Tasks under way here.
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the process is to end at once: turns stop where they are and are taken up by another.
@@ -150,6 +152,7 @@ impl Engine {
                 people: KnownPeople::default(),
                 hub: Hub::default(),
                 turns: Arc::default(),
+                started: tokio::time::Instant::now(),
                 tasks: TaskTracker::new(),
                 born,
                 abandon: CancellationToken::new(),
