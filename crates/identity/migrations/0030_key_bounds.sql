@@ -8,9 +8,9 @@ ALTER TABLE api_keys ADD COLUMN ceiling TEXT CHECK (ceiling IN ('owner', 'admin'
 ALTER TABLE api_keys ADD COLUMN ceiling_opened JSON;
 ALTER TABLE api_keys ADD COLUMN maker TEXT NOT NULL DEFAULT '';
 ALTER TABLE api_keys ADD COLUMN maker_person UUID;
-UPDATE api_keys SET maker = made_by;
+UPDATE api_keys SET maker = made_by, speaks_assumed = TRUE;
 UPDATE api_keys SET
-  speaks_as = 'person', speaks_assumed = TRUE,
+  speaks_as = 'person',
   ceiling = (SELECT p.role FROM persons p WHERE p.tenant_id = api_keys.tenant_id AND p.id = api_keys.person_id),
   ceiling_opened = (SELECT p.opened FROM persons p WHERE p.tenant_id = api_keys.tenant_id AND p.id = api_keys.person_id)
 WHERE person_id IS NOT NULL;

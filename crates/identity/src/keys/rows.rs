@@ -185,13 +185,17 @@ fn maker_of(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<Option<String>> 
 }
 
 /// Keys that are good and were never asked for whom they talk, made before they had to say it: in every tenant, through the keys' door.
-pub fn assumed(tx: &mut PlatformTx<'_>, now: Timestamp) -> munshi_store::Result<Vec<(TenantId, String)>> {
+pub fn assumed(
+    tx: &mut PlatformTx<'_>,
+    speaks_as: SpeaksAs,
+    now: Timestamp,
+) -> munshi_store::Result<Vec<(TenantId, String)>> {
     tx.all(
         across_tenants(
-            "SELECT tenant_id, name FROM api_keys WHERE speaks_assumed AND revoked_at IS NULL
+            "SELECT tenant_id, name FROM api_keys WHERE speaks_assumed AND speaks_as = $2 AND revoked_at IS NULL
                AND (expires_at IS NULL OR expires_at > $1) ORDER BY tenant_id, name LIMIT 1000",
         ),
-        params![now],
+        params![now, speaks_as.as_str()],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )
 }

@@ -14,8 +14,8 @@ mod rows;
 
 pub(crate) use rows::spelled;
 pub use rows::{
-    Added, NewOperator, add, all, any, by_email, by_subject, find, hold_password, make_keeper, password_of,
-    prove, prove_ending, remove, rename, set_password, tie, unprove, unproved_in_several,
+    Added, NewOperator, add, all, any, by_email, by_subject, find, hold, hold_password, make_keeper,
+    password_of, prove, prove_ending, remove, rename, set_password, tie, unprove, unproved_in_several,
 };
 
 use munshi_store::Door;

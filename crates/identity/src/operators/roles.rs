@@ -164,6 +164,7 @@ pub fn take(
 
 /// Whether an account may get a role where it has none: its e-mail was proved, or it was made for this very tenant.
 fn known_for(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<()> {
+    rows::hold(tx, operator)?;
     match rows::find(tx, operator)? {
         Some(account) if account.proved_at.is_none() && account.home != Some(tenant) => {
             Err(Error::Unproved(account.email))

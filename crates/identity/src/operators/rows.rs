@@ -164,6 +164,19 @@ pub fn password_of(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<Option<Pas
     Ok(text.flatten().map(PasswordHash::stored))
 }
 
+/// Holds the account until the transaction ends: what is read of its roles and its proof from here on stays so.
+pub fn hold(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    tx.optional(
+        across_tenants((
+            "SELECT id FROM operators WHERE id = $1",
+            "SELECT id FROM operators WHERE id = $1 FOR UPDATE",
+        )),
+        params![id],
+        |row| row.get::<OperatorId>(0),
+    )?;
+    Ok(())
+}
+
 /// Holds the account until the transaction ends, and says whether its password is still the one that was looked at: a proof
 /// may have ended it while the slow hash was made. First in the transaction that writes by it.
 pub fn hold_password(tx: &mut PlatformTx<'_>, id: OperatorId, seen: Option<&PasswordHash>) -> Result<bool> {

@@ -42,8 +42,10 @@ on_both_engines! {
         let found = db.read(shop, move |tx| Ok::<_, munshi_identity::Error>((keys::find(tx, till)?.unwrap(), keys::find(tx, own)?.unwrap()))).await.unwrap();
         assert_eq!((found.0.speaks_as, found.1.speaks_as), (keys::SpeaksAs::Program, keys::SpeaksAs::Person));
         assert_eq!((found.1.ceiling, found.1.maker.as_str()), (Some(Role::Staff), "operator x"));
-        let assumed = db.platform(KEYS).read(move |tx| keys::assumed(tx, now)).await.unwrap();
-        assert_eq!(assumed, [(shop, "asha's".to_owned())]);
+        for (speaks_as, name) in [(keys::SpeaksAs::Person, "asha's"), (keys::SpeaksAs::Program, "till")] {
+            let assumed = db.platform(KEYS).read(move |tx| keys::assumed(tx, speaks_as, now)).await.unwrap();
+            assert_eq!(assumed, [(shop, name.to_owned())]);
+        }
     }
 
     async fn accounts_in_several_tenants_are_told(test: TestDb) {

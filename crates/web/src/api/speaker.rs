@@ -98,9 +98,11 @@ pub(crate) struct Found {
     pub(crate) plan: Plan,
 }
 
-/// Which client a key is. Two programs that speak for one person show different things.
+/// Which client a key is. Two programs that speak for one person show different things. The command line's keys answer for
+/// themselves; no other does, whatever it is called.
 pub(crate) fn client_of(key: &Key) -> String {
-    match key.caller.key_name.starts_with(ClientScreen::COMMAND_LINE_KEYS) {
+    let (name, maker) = (&key.caller.key_name, &key.caller.maker.name);
+    match name == maker && name.starts_with(ClientScreen::COMMAND_LINE_KEYS) {
         true => ClientScreen::COMMAND_LINE.to_owned(),
         false => key.caller.key.to_string(),
     }

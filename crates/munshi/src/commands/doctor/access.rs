@@ -1,6 +1,6 @@
 //! Who can come in: accounts nobody has proved, and keys that were never asked for whom they talk.
 
-use munshi_identity::keys::{self, KEYS};
+use munshi_identity::keys::{self, KEYS, SpeaksAs};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_store::{Db, PlatformTx, tenants};
 use munshi_types::Timestamp;
@@ -13,10 +13,14 @@ use crate::output::shown::count;
 const MOST_NAMED: usize = 20;
 
 pub(super) async fn examine(db: &Db, now: Timestamp) -> Vec<Finding> {
-    let (accounts, keys) = match (unproved(db).await, assumed(db, now).await) {
-        (Ok(accounts), Ok(keys)) => (accounts, keys),
-        (Err(failure), _) | (_, Err(failure)) => return vec![Finding::of("accounts", failure)],
-    };
+    match found(db, now).await {
+        Ok(findings) => findings,
+        Err(failure) => vec![Finding::of("accounts", failure)],
+    }
+}
+
+async fn found(db: &Db, now: Timestamp) -> Result<Vec<Finding>> {
+    let accounts = unproved(db).await?;
     let mut findings = Vec::new();
     if !accounts.is_empty() {
         let many = count(accounts.len() as u64, "account");
@@ -26,14 +30,27 @@ pub(super) async fn examine(db: &Db, now: Timestamp) -> Vec<Finding> {
             "`munshi operator prove EMAIL` if you know it is theirs, or `munshi operator remove EMAIL`";
         findings.push(Finding::warn("accounts", detail, hint));
     }
-    if !keys.is_empty() {
-        let many = count(keys.len() as u64, "key");
-        let detail = format!("{many} from before keys said so talk as a person: {}", named(&keys));
-        let hint =
-            "where a program uses one, make another with `munshi key add --speaks-as program` and revoke it";
-        findings.push(Finding::warn("keys", detail, hint));
+    let talking = [
+        (
+            SpeaksAs::Person,
+            "where a program uses one, make another with `munshi key add --speaks-as program` and revoke it",
+        ),
+        (
+            SpeaksAs::Program,
+            "where somebody types what is sent with one, as at a till, make another with `munshi key add --speaks-as person` \
+             and revoke it: until then their yes grants nothing",
+        ),
+    ];
+    for (speaks_as, hint) in talking {
+        let keys = assumed(db, speaks_as, now).await?;
+        if !keys.is_empty() {
+            let many = count(keys.len() as u64, "key");
+            let detail =
+                format!("{many} from before keys said so talk as a {}: {}", speaks_as.as_str(), named(&keys));
+            findings.push(Finding::warn("keys", detail, hint));
+        }
     }
-    findings
+    Ok(findings)
 }
 
 async fn unproved(db: &Db) -> Result<Vec<String>> {
@@ -41,10 +58,10 @@ async fn unproved(db: &Db) -> Result<Vec<String>> {
     Ok(found.into_iter().map(|operator| operator.email).collect())
 }
 
-async fn assumed(db: &Db, now: Timestamp) -> Result<Vec<String>> {
+async fn assumed(db: &Db, speaks_as: SpeaksAs, now: Timestamp) -> Result<Vec<String>> {
     let read = move |tx: &mut PlatformTx<'_>| -> munshi_store::Result<Vec<String>> {
         let mut names = Vec::new();
-        for (tenant, key) in keys::assumed(tx, now)? {
+        for (tenant, key) in keys::assumed(tx, speaks_as, now)? {
             let tenant = tenants::find(tx, tenant)?.map(|tenant| tenant.name.to_string());
             names.push(format!("{}/{key}", tenant.unwrap_or_default()));
         }

@@ -19,10 +19,15 @@ fn about(support: KernelSupport, starts: bool) -> Finding {
     const NAME: &str = "connectors";
     match (support, starts) {
         (KernelSupport::Full, _) => Finding::ok(NAME, "their programs are confined (Landlock)"),
-        (KernelSupport::Partial, _) => Finding::warn(
+        (KernelSupport::Partial, true) => Finding::warn(
             NAME,
             "their programs are confined, but this kernel can't keep them from emptying files of this user",
             "Linux 6.2 or newer can",
+        ),
+        (KernelSupport::Partial, false) => Finding::warn(
+            NAME,
+            "this kernel can't keep their programs from emptying files, so with several tenants they don't start",
+            "run on Linux 6.2 or newer; connectors.unconfined = true starts them all the same, confined as far as it goes",
         ),
         (KernelSupport::None, true) => Finding::warn(
             NAME,
@@ -51,6 +56,8 @@ mod tests {
         {
             assert_eq!(level(support, starts), Level::Warn);
         }
-        assert!(about(KernelSupport::None, false).detail.contains("don't start"));
+        for support in [KernelSupport::Partial, KernelSupport::None] {
+            assert!(about(support, false).detail.contains("don't start"));
+        }
     }
 }

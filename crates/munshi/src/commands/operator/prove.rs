@@ -37,14 +37,17 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;
-            let first = operators::prove(tx, operator.id, telling.now)?;
-            if first {
+            let ended = operators::prove_ending(tx, operator.id, telling.now)?;
+            if let Some(keys) = &ended {
                 let tenants: Vec<TenantId> =
                     roles::roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
                 let payload = json!({ "how": "keeper" });
                 telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), payload)?;
+                for (tenant, key) in keys {
+                    telling.tell_revoked(tx, *tenant, std::slice::from_ref(key))?;
+                }
             }
-            Ok(Proved { email: operator.email, first })
+            Ok(Proved { email: operator.email, first: ended.is_some() })
         };
         db.platform(OPERATORS).write(unit).await
     })?;

@@ -66,7 +66,7 @@ pub(crate) async fn add_key(
         expires_at: new.expires_at,
         speaks_as: may_speak(&key, new.speaks_as)?,
         made_by: String::new(),
-        maker: key.maker(),
+        maker: key.maker()?,
     };
     let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
     let telling = Telling::of(&key.caller, key.api.ids.clone(), now);

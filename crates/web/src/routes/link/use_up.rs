@@ -56,7 +56,12 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
     let hash = api.account.passwords.hash(password).await?;
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
-        let opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
+        let mut opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
+        if let Purpose::Recovery { operator } = opened.link.purpose {
+            // A role given elsewhere at this moment takes the maker's right to make the link.
+            operators::hold(tx, operator)?;
+            opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
+        }
         if !links::use_up(tx, opened.link.id, inside.clock.now())? {
             return Err(gone());
         }
