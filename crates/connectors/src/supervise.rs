@@ -148,7 +148,7 @@ impl Supervisor {
         tracing::info!(connector = %self.name, tenant = %self.tenant, took = took.as_millis(), "a connector is ready");
         let ended = self.attend(&session).await;
         self.tell.send_modify(|now| now.session = None);
-        if matches!(ended, Ended::Shut(_)) {
+        if !matches!(ended, Ended::Stop) {
             tokio::select! {
                 () = self.stop.cancelled() => {}
                 () = outlasted(&session, self.host.pace.answer) => {}
@@ -309,7 +309,7 @@ impl Supervisor {
     }
 }
 
-/// Calls under way hear themselves that they are not let in; broken off, nobody could tell whether they were done.
+/// Calls under way hear themselves what became of them; broken off, nobody could tell whether they were done.
 async fn outlasted(session: &Arc<Session>, longest: Duration) {
     let began = Instant::now();
     while Arc::strong_count(session) > 1 && began.elapsed() < longest {

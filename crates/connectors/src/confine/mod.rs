@@ -32,6 +32,8 @@ use crate::rows::{self, CONNECTORS};
 pub struct Confinement {
     /// The program whose `confine` command becomes the child. None where the kernel can't confine.
     pub launcher: Option<PathBuf>,
+    /// Whether a confined child can't harm what it may not reach: an older kernel lets it empty files by their paths.
+    pub is_whole: bool,
     /// What no child may reach: the data folder, the database, the vault's key, the settings.
     pub protected: Vec<PathBuf>,
     /// Whether children that can't be confined start though there are several tenants.
@@ -43,7 +45,8 @@ pub struct Confinement {
 impl Confinement {
     /// Whether children start at all: confined, or where no other tenant's data is at stake.
     pub async fn admits_children(&self) -> Result<bool> {
-        Ok(self.launcher.is_some() || self.allows_unconfined || self.count_tenants().await? <= 1)
+        let is_safe = self.launcher.is_some() && self.is_whole;
+        Ok(is_safe || self.allows_unconfined || self.count_tenants().await? <= 1)
     }
 
     async fn count_tenants(&self) -> Result<i64> {
@@ -58,8 +61,8 @@ impl Confinement {
         match self.admits_children().await? {
             true => Ok(()),
             false => Err(Error::Invalid(
-                "this machine can't confine a connector's program (Landlock needs Linux 5.13), and there are several \
-                 tenants whose data it could read; connectors.unconfined = true starts it all the same"
+                "this machine can't confine a connector's program (Landlock needs Linux 6.2), and there are several \
+                 tenants whose data it could reach; connectors.unconfined = true starts it all the same"
                     .to_owned(),
             )),
         }
