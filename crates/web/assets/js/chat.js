@@ -132,10 +132,10 @@ export class Chat {
 
   // Others' questions and late results come by themselves. Where nothing did, the server is asked for nothing else.
   async look() {
-    const seen = this.view.seen();
-    if (!seen || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
+    const newest = this.view.newestId();
+    if (!newest || this.looking || this.refreshing || this.live.size || !this.view.isShown()) return;
     this.looking = true;
-    const news = await this.door.newer(seen).catch(() => null);
+    const news = await this.door.newer(newest).catch(() => null);
     this.looking = false;
     if (news?.messages.length) await this.refresh();
   }
@@ -325,9 +325,9 @@ export class Chat {
     if (!this.live.size) this.view.doing(null);
     this.view.suggest(live.suggestions || []);
     this.tabs?.postMessage("ended");
-    // Whoever has spoken for the first time is somebody now, and words may have asked a question or answered one: the
-    // server knows, and tells it in the language that they have brought.
-    if (live.asks || !this.thread?.messages.length || this.view.asking().length) this.refresh();
+    // Whoever has spoken for the first time is somebody now, words may have asked a question or answered one, and others may
+    // have put something in before the answer: the server knows, and tells it in the language that they have brought.
+    if (!this.live.size) this.refresh();
   }
 
   async answer(approval, yes) {

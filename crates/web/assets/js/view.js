@@ -3,6 +3,8 @@ import { el, icon, picture, ICONS } from "./dom.js";
 import { link, markdown, safeLink, TOOL_LINKS } from "./markdown.js";
 
 const NEAR = 120;
+// A message may end this far below the edge and is still read.
+const FOLD = 16;
 const TONES = 6;
 
 export function tone(name) {
@@ -120,6 +122,7 @@ export class View {
 
   // A late word of an earlier scroll may come after the sizes have changed: that is nobody who goes back to read.
   scrolled() {
+    this.noteSeen();
     if (this.size !== this.sizeNow()) return;
     this.isAtEnd = this.isNear();
     if (this.isAtEnd) this.newest.hidden = true;
@@ -188,8 +191,23 @@ export class View {
   }
 
   // The newest message that stands here whole, by the server's id of it.
-  seen() {
+  newestId() {
     return [...this.thread.children].reverse().find((item) => item.stored)?.stored;
+  }
+
+  // The newest whose end was in sight: what came below the fold was not read by anybody.
+  seen() {
+    this.noteSeen();
+    return [...this.thread.children].reverse().find((item) => item.stored && item.wasInSight)?.stored;
+  }
+
+  noteSeen() {
+    if (!this.isShown()) return;
+    const fold = this.log.getBoundingClientRect().bottom + FOLD;
+    for (const item of [...this.thread.children].reverse()) {
+      if (item.wasInSight) return;
+      if (item.stored && item.getBoundingClientRect().bottom <= fold) item.wasInSight = true;
+    }
   }
 
   isShown() {
