@@ -70,6 +70,8 @@ pub struct Parts {
     pub patience: Duration,
     /// Requests of one key in a minute.
     pub key_limit: u32,
+    /// Requests of one address in a minute that bring no good key.
+    pub address_limit: u32,
 }
 
 /// Where the keys of one-time codes come from: outside the database.
@@ -130,7 +132,7 @@ impl Api {
             hosts: parts.hosts,
             senders: parts.senders,
             logins: parts.logins,
-            limits: Limits::new(parts.clock.clone(), parts.key_limit),
+            limits: Limits::new(parts.clock.clone(), parts.key_limit, parts.address_limit),
             clock: parts.clock,
             random: parts.random,
             ids,

@@ -15,6 +15,9 @@ section! {
         body_limit ("body_limit_kib"): Kibibytes<1, 1_048_576> = 1024,
         /// How many requests one API key may send in a minute, to each node.
         key_requests_per_minute: Count<1, 10_000_000> = 600,
+        /// How many requests without a good key, and messages of visitors, one address may send in a minute; ten times as
+        /// many in a day. Raise it where many people share an address.
+        address_requests_per_minute: Count<1, 10_000_000> = 20,
         /// How many connections one address may hold open; more are closed at once. This machine and the proxies that
         /// `web.proxies` names are not counted.
         connections_per_address: Count<1, 100_000> = 256,

@@ -46,8 +46,10 @@ impl Limit {
 
 /// Requests of one key in a minute, unless the settings say otherwise.
 pub const KEY: u32 = 600;
-/// Requests without a good key, and later those of public pages, by address.
-pub const ADDRESS: [Limit; 2] = [Limit::new(20, MINUTE), Limit::new(200, DAY)];
+/// Requests without a good key, and messages of visitors, of one address in a minute, unless the settings say otherwise.
+pub const ADDRESS: u32 = 20;
+/// In a day an address has this many such minutes.
+const MINUTES_A_DAY: u32 = 10;
 /// Messages of one person.
 pub const PERSON: Limit = Limit::new(100, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
@@ -73,6 +75,7 @@ pub struct Limits {
     clock: Arc<dyn Clock>,
     hasher: RandomState,
     key: Limit,
+    address: [Limit; 2],
     most: usize,
     counters: Mutex<Counters>,
 }
@@ -108,9 +111,11 @@ struct Reached {
 }
 
 impl Limits {
-    pub fn new(clock: Arc<dyn Clock>, key: u32) -> Self {
+    /// `key` and `address` are the requests of one key, and those without a good one of one address, in a minute.
+    pub fn new(clock: Arc<dyn Clock>, key: u32, address: u32) -> Self {
         let key = Limit::new(key, MINUTE);
-        Self { clock, hasher: RandomState::new(), key, most: MOST, counters: Mutex::default() }
+        let address = [Limit::new(address, MINUTE), Limit::new(address.saturating_mul(MINUTES_A_DAY), DAY)];
+        Self { clock, hasher: RandomState::new(), key, address, most: MOST, counters: Mutex::default() }
     }
 
     pub(crate) fn key(&self, caller: &Caller) -> Result<(), ApiError> {
@@ -132,7 +137,7 @@ impl Limits {
     /// Whoever has no good key. Without an address they all count as one; so do those on this machine, which may be a
     /// proxy that stands for everybody.
     pub(crate) fn stranger(&self, address: Option<IpAddr>) -> Result<(), ApiError> {
-        for limit in ADDRESS {
+        for limit in self.address {
             self.count("address", (address.map(whole), limit.period), limit)
                 .map_err(|reached| refusal(&reached, "this address", "requests without a good key"))?;
         }
@@ -141,11 +146,21 @@ impl Limits {
 
     /// A message of somebody at a page who has proved nothing, by the address they ask from.
     pub(crate) fn visitor(&self, address: Option<IpAddr>) -> Result<[RateLimit; 2], ApiError> {
-        for limit in ADDRESS {
+        for limit in self.address {
             self.count("visitors", (address.map(whole), limit.period), limit)
                 .map_err(|reached| refusal(&reached, "this address", "messages"))?;
         }
-        Ok(of_address(address))
+        Ok(self.of_address(address))
+    }
+
+    /// What a message from an address is counted by in the database.
+    pub(crate) fn of_address(&self, address: Option<IpAddr>) -> [RateLimit; 2] {
+        let [minute, day] = self.address;
+        let whose = address_text(address);
+        [
+            minute.counted(LimitSubject::AddressMinute, &whose, LimitRefill::Steady),
+            day.counted(LimitSubject::AddressDay, &whose, LimitRefill::Steady),
+        ]
     }
 
     /// A message of an address as nobody in particular; none where it has sent as many of late as are free.
@@ -243,16 +258,6 @@ fn address_text(address: Option<IpAddr>) -> String {
     address.map(|address| whole(address).to_string()).unwrap_or_default()
 }
 
-/// What a message from an address is counted by in the database.
-pub(crate) fn of_address(address: Option<IpAddr>) -> [RateLimit; 2] {
-    let [minute, day] = ADDRESS;
-    let whose = address_text(address);
-    [
-        minute.counted(LimitSubject::AddressMinute, &whose, LimitRefill::Steady),
-        day.counted(LimitSubject::AddressDay, &whose, LimitRefill::Steady),
-    ]
-}
-
 /// A limit that all nodes together have reached, in the words of this node's own.
 impl From<LimitReached> for ApiError {
     fn from(reached: LimitReached) -> Self {
@@ -322,7 +327,7 @@ mod tests {
 
     fn limits() -> (Limits, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::at(START));
-        (Limits::new(clock.clone(), KEY), clock)
+        (Limits::new(clock.clone(), KEY, ADDRESS), clock)
     }
 
     #[test]
@@ -379,7 +384,7 @@ mod tests {
     fn one_network_is_one_address() {
         let (limits, _) = limits();
         let six = |last: u16| Some(IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]));
-        for last in 0..ADDRESS[0].count {
+        for last in 0..ADDRESS {
             assert!(limits.stranger(six(u16::try_from(last).unwrap())).is_ok());
         }
         let refused = limits.stranger(six(999)).unwrap_err();
@@ -387,7 +392,7 @@ mod tests {
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
         assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
         let here = Some(IpAddr::from([127, 0, 0, 1]));
-        assert!((0..ADDRESS[0].count).all(|_| limits.visitor(here).is_ok()));
+        assert!((0..ADDRESS).all(|_| limits.visitor(here).is_ok()));
         assert!(limits.visitor(here).is_err(), "this machine may be a proxy");
     }
 

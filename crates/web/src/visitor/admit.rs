@@ -12,7 +12,6 @@ use munshi_types::Id;
 use super::challenge::{self, For, Proof};
 use super::guest::{Guest, Proved};
 use super::place::is_closed;
-use crate::api::limits::of_address;
 use crate::error::{ApiError, Code};
 
 const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
@@ -146,7 +145,7 @@ async fn work(
     let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
     let of = For { binding: &binding, visitor: &visitor, message };
     if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, guest.api.clock.now())) {
-        return Ok(of_address(guest.address).into());
+        return Ok(guest.api.limits.of_address(guest.address).into());
     }
     let mut counted = Vec::from(guest.api.limits.visitor(guest.address)?);
     if wanted.bits == 0 {
