@@ -4,4 +4,4 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --release --manifest-path soak/Cargo.toml
 MUNSHI_KILLS=${MUNSHI_KILLS:-200} scripts/postgres.sh run \
-  cargo test --release -p munshi-agent --test killed -- --nocapture --test-threads=1
+  cargo test --release -p munshi-agent --test tests -- killed:: --nocapture --test-threads=1

@@ -15,7 +15,8 @@ trap 'rm -rf "$MUNSHI_TEST_TEMPLATES"' EXIT
 parts=()
 for part in postgres models browser oidc clients; do parts+=("scripts/$part.sh" run); done
 if cargo nextest --version >/dev/null 2>&1; then
-  "${parts[@]}" cargo nextest run "${what[@]}"
+  # Half of what a test does is waiting, so each core has two at a time.
+  "${parts[@]}" cargo nextest run --test-threads "${MUNSHI_TEST_THREADS:-$((2 * $(nproc)))}" "${what[@]}"
 else
   "${parts[@]}" cargo test "${what[@]}"
 fi

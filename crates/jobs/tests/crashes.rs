@@ -1,16 +1,14 @@
 //! A worker killed with -9 in the middle of its work, again and again: every effect happens once.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
+use crate::support::{EFFECTS, effect, effects, enqueue, jobs_in, runner, system_queue};
 use munshi_jobs::{Failure, Kind, NewJob, Options, Registry, State};
 use munshi_store::{Address, Db, MIGRATIONS, Migrations};
 use munshi_test_support::{Engine, TestDb, process};
 use munshi_types::{SystemClock, TenantId};
-use support::{EFFECTS, effect, effects, enqueue, jobs_in, runner, system_queue};
 use tokio_util::sync::CancellationToken;
 
 /// Long enough that a busy machine renews in time, short enough that a test need not wait long for a dead worker.
@@ -60,7 +58,7 @@ fn url_of(test: &TestDb) -> String {
 
 /// Lets a child work until it has done `effects` jobs, then kills it. False when it had nothing left to do.
 fn work_and_die(url: &str, effects: usize) {
-    let mut child = process::again("the_child_works", url).spawn().unwrap();
+    let mut child = process::again(concat!(module_path!(), "::the_child_works"), url).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = 0;
     for line in lines.map_while(Result::ok) {

@@ -1,19 +1,17 @@
 //! Jobs go in with their transaction, run, fail, are tried again, and end.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use crate::support::{
+    EFFECTS, Log, effect, effects, enqueue, jobs_in, logging, note, passing, queue, quick, runner,
+};
 use munshi_jobs::{Enqueued, Error, Failure, JOBS, Kind, NewJob, Priority, Registry, Result, State, letters};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, TenantStatus, Timestamp};
-use support::{
-    EFFECTS, Log, effect, effects, enqueue, jobs_in, logging, note, passing, queue, quick, runner,
-};
 
 /// A kind that fails as told and counts its tries.
 fn failing(tries: &Arc<AtomicU32>, failure: Failure) -> Registry {

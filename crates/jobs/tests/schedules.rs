@@ -1,16 +1,14 @@
 //! Jobs by the clock: once, whoever fires them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::time::Duration;
 
+use crate::support::{EFFECTS, Log, jobs_in, logging, queue, quick, runner};
 use munshi_jobs::State;
 use munshi_jobs::schedule::{self, Rule, Schedule};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId, TenantStatus, Zone};
-use support::{EFFECTS, Log, jobs_in, logging, queue, quick, runner};
 
 fn every_morning() -> Schedule {
     Schedule::new("morning", "note", &"good morning", Rule::cron("0 9 * * *").unwrap()).unwrap()

@@ -40,6 +40,11 @@ pub fn is_honorific(key: &str) -> bool {
     endings::HONORIFICS.contains(&key)
 }
 
+/// Whether a word is of a firm's name and names nobody: store, super, brothers.
+pub fn is_of_trade(key: &str) -> bool {
+    spot::TRADES.contains(&key)
+}
+
 /// A name without the case words that follow it, in whatever language: Ramesh ko, রমেশ এর, Ramesh's. One
 /// word stays.
 pub fn bare(name: &str) -> &str {

@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
 
-#[path = "../shop/mod.rs"]
-mod shop;
-
+use crate::shop;
 use std::sync::{Arc, OnceLock};
 
 use munshi_lang::{Form, Phrasebook, Voice, detect};

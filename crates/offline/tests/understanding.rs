@@ -5,9 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking")]
 
-#[path = "../shop/mod.rs"]
-mod shop;
-
+use crate::shop;
 use munshi_lang::{Phrasebook, names};
 use munshi_llm::provider::Provider;
 use munshi_llm::{ChatRequest, Message, Reply, Target, ToolCall};

@@ -1,8 +1,8 @@
 //! Adding to a chain and reading it: one unbroken chain a tenant, whoever writes and whatever fails.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support;
+use crate::support::{append, chain, entries, entry};
 use munshi_safety::audit::verify::verify;
 use munshi_safety::audit::{self, Actor, ActorKind, Event, Hash, NewEntry};
 use munshi_safety::{Error, Result};
@@ -10,7 +10,6 @@ use munshi_store::{Address, Error as StoreError, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 use munshi_types::TenantId;
 use serde_json::{Value, json};
-use support::{append, chain, entries, entry};
 
 on_both_engines! {
     with [MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_safety::MIGRATIONS];

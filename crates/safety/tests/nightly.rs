@@ -1,12 +1,12 @@
 //! What is done by the clock: verifying, anchoring, sending anchors on, and telling when something is wrong.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::support::{anchoring, append, by_force, by_force_keeping_triggers, chain, entries, filled};
 use async_trait::async_trait;
 use munshi_jobs::{Options, Queue, Registry, Runner};
 use munshi_safety::audit::anchors::{Anchoring, Due, Webhook};
@@ -15,7 +15,6 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 use serde_json::Value;
-use support::{anchoring, append, by_force, by_force_keeping_triggers, chain, entries, filled};
 
 /// Refuses the first letter and keeps the others.
 #[derive(Debug, Default)]

@@ -1,18 +1,16 @@
 //! Whatever somebody with every right does to a chain is found, and the first bad entry named.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{
+    anchoring, append, by_force, by_force_keeping_triggers, bytes, chain, entries, filled, rehash, rewrite,
+    set_head, uuid,
+};
 use munshi_safety::audit::anchors::{Anchor, Due};
 use munshi_safety::audit::verify::{Finding, survey, verify};
 use munshi_safety::audit::{Actor, ActorKind, Entry};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{Engine, TestDb, on_both_engines};
 use munshi_types::{Random, SeededRandom, TenantId, Timestamp};
-use support::{
-    anchoring, append, by_force, by_force_keeping_triggers, bytes, chain, entries, filled, rehash, rewrite,
-    set_head, uuid,
-};
 
 const LENGTH: usize = 8;
 

@@ -1,15 +1,13 @@
 //! A copy of a live database is whole, and restoring one loses nothing.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::sync::{Arc, Mutex};
 
+use crate::support::{NOTES, add, bodies};
 use munshi_store::care::{self, Progress};
 use munshi_store::{Address, Db, Error, MIGRATIONS, Migration};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::{Engine, TestDb};
-use support::{NOTES, add, bodies};
 
 async fn sqlite() -> TestDb {
     TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await

@@ -1,8 +1,6 @@
 //! What was acknowledged is on disk: seen at the disk, and seen after kill -9.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::support::NOTES;
 use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result, params};
 use munshi_test_support::{Engine, TestDb, process, shim};
 use munshi_types::{Id, TenantId};
-use support::NOTES;
 use uuid::Uuid;
 
 fn migrations() -> Migrations {
@@ -84,7 +82,7 @@ fn refuse(number: u64, error: &Error) {
 
 fn child(folder: &Path, tenant: TenantId, first: u64, count: u64) -> Command {
     let part = format!("{}|{tenant}|{first}|{count}", folder.join("munshi.db").display());
-    process::again("the_child_writes", &part)
+    process::again(concat!(module_path!(), "::the_child_writes"), &part)
 }
 
 #[test]

@@ -1,16 +1,14 @@
 //! TLS to Postgres, against a real server behind a proxy that speaks it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use crate::support::{NOTES, add, bodies};
 use munshi_store::{Address, Db, Error, MIGRATIONS, Options};
 use munshi_test_support::database::server_url;
 use munshi_test_support::{Engine, TestDb};
 use rustls::pki_types::PrivateKeyDer;
-use support::{NOTES, add, bodies};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;

@@ -1,13 +1,11 @@
 //! The schema only ever moves forward, whole or not at all.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{NOTES, add, bodies};
 use munshi_store::migrate::{self, Outcome, Request};
 use munshi_store::{Address, Db, Error, MIGRATIONS, Migration, Migrations, Options, Result};
 use munshi_test_support::database::{MORNING, Place};
 use munshi_test_support::{Engine, TestDb, on_both_engines};
-use support::{NOTES, add, bodies};
 
 const MORE: &[Migration] =
     &[Migration { name: "9002_more", text: "CREATE TENANT TABLE more (tenant_id UUID NOT NULL);" }];

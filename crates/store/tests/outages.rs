@@ -1,17 +1,15 @@
 //! What breaks is said clearly, nothing is half-written, and the store recovers by itself.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::support::{NOTES, add, bodies};
 use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result};
 use munshi_test_support::database::{Place, server_url};
 use munshi_test_support::proxy::Proxy;
 use munshi_test_support::server::PrivateServer;
 use munshi_test_support::{Engine, TestDb};
-use support::{NOTES, add, bodies};
 
 fn migrations() -> Migrations {
     Migrations::new(&[MIGRATIONS, NOTES]).unwrap()

@@ -1,13 +1,11 @@
 //! Nothing crosses from one tenant to another.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
+use crate::support::{NOTES, add, bodies};
 use munshi_store::{Error, MIGRATIONS, Result, across_tenants, params, tenants};
 use munshi_store::{Page, PageRequest};
 use munshi_test_support::{Engine, TestDb, on_both_engines};
 use munshi_types::{TenantStatus, Zone};
-use support::{NOTES, add, bodies};
 
 on_both_engines! {
     with [MIGRATIONS, NOTES];

@@ -1,15 +1,13 @@
 //! What a unit of work promises, on both engines.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::{NOTES, Refusal, add, bodies, send};
 use munshi_store::{Error, Json, MIGRATIONS, Result, Vector, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Money, Timestamp};
-use support::{NOTES, Refusal, add, bodies, send};
 use uuid::Uuid;
 
 on_both_engines! {

@@ -11,10 +11,12 @@ pub fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// A command that runs one test of this same program, and in it the child's part. `test` is the test's full path.
+/// A command that runs one test of this same program, and in it the child's part. `test` is the test's full path with its
+/// crate: `concat!(module_path!(), "::the_child_works")`.
 pub fn again(test: &str, role: &str) -> Command {
+    let (_, within) = test.split_once("::").unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([test, "--exact", "--nocapture", "--test-threads=1"]);
+    command.args([within, "--exact", "--nocapture", "--test-threads=1"]);
     command.env(ROLE, role).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     command
 }

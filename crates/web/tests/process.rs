@@ -12,7 +12,7 @@ use munshi_web::{App, Check, Error, Metrics, Options, router, routes, telemetry}
 use serde_json::Value;
 use tower::ServiceExt;
 
-const CHILD: &str = "logs_and_panics_like_a_server";
+const CHILD: &str = "process::logs_and_panics_like_a_server";
 
 async fn fall() {
     panic!("the shelf fell")

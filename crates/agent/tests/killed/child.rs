@@ -32,8 +32,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::outside::{Wish, ask};
-use crate::shop::{MIGRATIONS, TOOLS, spec};
+use crate::killed::outside::{Wish, ask};
+use crate::killed::shop::{MIGRATIONS, TOOLS, spec};
 
 /// The end of a message that breaks every process that works on it.
 pub(crate) const ABORT: &str = " abort";

@@ -12,9 +12,9 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::child::Ack;
-use crate::outside::World;
-use crate::shop::{Shop, TOOLS};
+use crate::killed::child::Ack;
+use crate::killed::outside::World;
+use crate::killed::shop::{Shop, TOOLS};
 
 /// So many of a person's messages may be without an answer before they wait for one.
 const IMPATIENCE: usize = 3;

@@ -10,8 +10,8 @@ use munshi_safety::budget::{Settings, sweep};
 use munshi_store::{Db, Result, Tx, params};
 use munshi_types::{ActId, MessageId, RunId, SessionId, TenantId, Timestamp};
 
-use crate::outside::World;
-use crate::people::{Message, Sent};
+use crate::killed::outside::World;
+use crate::killed::people::{Message, Sent};
 
 #[derive(Debug)]
 struct Run {

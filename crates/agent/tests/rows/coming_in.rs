@@ -10,7 +10,7 @@ use munshi_store::PageRequest;
 use munshi_types::tier::Channel;
 use munshi_types::{ReplyTo, Sender};
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
 

@@ -16,7 +16,7 @@ use munshi_test_support::{Engine, TestDb};
 use munshi_types::tier::Channel;
 use munshi_types::{ReplyTo, Sender};
 
-use crate::support::{Shop, held, respond_on};
+use crate::rows::support::{Shop, held, respond_on};
 
 /// Stands between the store and Postgres and counts what is asked.
 #[derive(Clone, Default)]
@@ -100,7 +100,7 @@ async fn turn(
     let mut response = shop.response(held(&ingested), "500").await;
     response.steps =
         vec![NewStep { state: RunState::Responding, body: serde_json::json!({}), micros: 1, at: shop.now() }];
-    response.calls = vec![crate::ending::call(shop, ingested.run)];
+    response.calls = vec![crate::rows::ending::call(shop, ingested.run)];
     response.decision = Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() }));
     counter.take();
     respond_on(db, &shop.desk, response).await.unwrap();

@@ -9,7 +9,7 @@ use munshi_agent::rollups::{self, Line, Measure, Report, Tally};
 use munshi_agent::runs;
 use munshi_types::Zone;
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const FIRST: Date = date(2026, 11, 15);

@@ -10,7 +10,7 @@ use munshi_llm::gateway::{About, CallRecord, Ending as CallEnding, Use};
 use munshi_types::Id;
 use serde_json::json;
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 pub(crate) fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
     CallRecord {

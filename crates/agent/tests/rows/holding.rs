@@ -7,7 +7,7 @@ use munshi_agent::{RUNS, RunState, Snapshot};
 use munshi_store::PageRequest;
 use munshi_types::RunId;
 
-use crate::support::{Shop, held, is_lost, tables};
+use crate::rows::support::{Shop, held, is_lost, tables};
 
 tables! {
     async fn who_holds_an_older_epoch_writes_nothing(test: TestDb) {

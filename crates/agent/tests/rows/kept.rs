@@ -13,7 +13,7 @@ use munshi_store::PageRequest;
 use munshi_types::tier::Channel;
 use munshi_types::{ReplyTo, SeededRandom, SessionId, TenantId, Zone};
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
 const RAJU: &str = "+919812345679";

@@ -12,7 +12,7 @@ use munshi_store::{PageRequest, params};
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, Outbound, ReplyTo, SeededRandom};
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
 

@@ -13,7 +13,7 @@ use munshi_identity::{Address, Role, persons};
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, Outbound, Random, SeededRandom, SessionId, Timestamp};
 
-use crate::support::{Shop, held, tables};
+use crate::rows::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
 
@@ -296,7 +296,7 @@ tables! {
 async fn answer_on(shop: &Shop, db: &munshi_store::Db, mut holding: Option<munshi_agent::runs::Held>) {
     while let Some(held) = holding {
         let response = shop.response(held, "answer").await;
-        holding = crate::support::respond_on(db, &shop.desk, response).await.unwrap().next;
+        holding = crate::rows::support::respond_on(db, &shop.desk, response).await.unwrap().next;
     }
 }
 

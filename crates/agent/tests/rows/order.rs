@@ -9,7 +9,7 @@ use munshi_agent::runs::{self, Due, Held, LEASE};
 use munshi_agent::{RUNS, RunState, Snapshot};
 use munshi_types::{Random, RunId, SeededRandom, SessionId};
 
-use crate::support::{Shop, held, respond_on, tables};
+use crate::rows::support::{Shop, held, respond_on, tables};
 
 const MEERA: &str = "+919812345678";
 

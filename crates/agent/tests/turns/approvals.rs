@@ -13,7 +13,7 @@ use munshi_tools::NoJournal;
 use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
 use uuid::Uuid;
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 /// Says yes or no through the API, as somebody.
 pub(crate) async fn answer(
@@ -104,7 +104,7 @@ on_both! {
         assert_eq!((done.text.as_str(), done.state), ("It is wiped.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 1);
         let events = shop.events(&received, None).await;
-        assert_eq!(crate::support::text_of(&events), "It is wiped.");
+        assert_eq!(crate::turns::support::text_of(&events), "It is wiped.");
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
         assert_eq!(shop.number(held).await, 0);
     }

@@ -9,7 +9,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_types::Clock;
 
-use crate::support::Shop;
+use crate::turns::support::Shop;
 
 /// A shop with a message behind another, and from now on nothing more to spend than what was set aside before.
 async fn queued(test: &TestDb) -> (Shop, Received) {

@@ -14,7 +14,7 @@ use munshi_tools::NoJournal;
 use munshi_types::{Attached, Ids};
 use serde_json::{Value, json};
 
-use crate::support::{Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 fn person(text: &str) -> Line {
     Line::Person { text: text.to_owned() }

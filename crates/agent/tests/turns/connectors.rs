@@ -15,8 +15,8 @@ use munshi_test_support::models::Turn;
 use munshi_tools::Registry;
 use serde_json::{Value, json};
 
-use crate::approvals::answer;
-use crate::support::{Plan, Shop};
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop};
 
 const AGENT: &str = "name = \"Clerk\"\ntools = [\"count\"]\nconnectors = [\"files\"]\n\
     [limits]\ntool_calls = 6\ntools_offered = 5\n[policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";

@@ -11,8 +11,8 @@ use munshi_test_support::models::Turn;
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, ReplyTo};
 
-use crate::approvals::answer;
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop, arguments};
 
 /// Reads a bank's messages by itself, and wants something done that is asked about.
 struct Bank;

@@ -12,7 +12,7 @@ use munshi_test_support::models::{Scripted, Turn, calling, saying};
 use munshi_tools::NoJournal;
 use munshi_types::PersonId;
 
-use crate::support::{Plan, Shop, World, arguments, text_of};
+use crate::turns::support::{Plan, Shop, World, arguments, text_of};
 
 /// Lets a second process take up what the first left: leases of runs and acts are over by then.
 async fn taken_up(test: &TestDb, shop: &Shop, received: &Received) -> munshi_agent::Outcome {
@@ -85,7 +85,7 @@ on_both! {
         for (tool, ok) in [("book", true), ("order", true), ("fax", false)] {
             let test = TestDb::open(test.engine(), &[
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
             let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
@@ -146,14 +146,14 @@ on_both! {
     }
 
     async fn a_process_that_was_only_slow_says_nothing_more(test: TestDb) {
-        let slow = Turn::text("Too late.").slow(Duration::from_millis(300));
+        let slow = Turn::text("Too late.").slow(Duration::from_millis(1_500));
         let shop = Shop::open(&test, [slow]).await;
         let received = shop.say("1", "hello there").await;
         until(|| shop.model.requests().len() == 1).await;
         let other = shop.again(&test, [Turn::text("In time.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "In time.");
-        tokio::time::sleep(Duration::from_millis(1_200)).await;
+        tokio::time::sleep(Duration::from_millis(2_000)).await;
         assert_eq!(shop.outcome(&received).await.text, "In time.");
         let replies = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
         assert_eq!(shop.number(replies).await, 1);

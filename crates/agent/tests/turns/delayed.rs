@@ -10,7 +10,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_types::Clock;
 
-use crate::support::{POLICY, Shop, arguments};
+use crate::turns::support::{POLICY, Shop, arguments};
 
 const SAID: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
 const A_MINUTE: Duration = Duration::from_secs(61);
@@ -66,7 +66,7 @@ on_both! {
         assert_eq!(sweep(&shop).await, 1);
         let still = shop.outcome(&yes).await;
         assert_eq!((still.state, shop.number(SAID).await), (RunState::WaitingApproval, said), "{still:?}");
-        assert_eq!(crate::support::text_of(&shop.events(&yes, None).await), still.text, "what was said stands");
+        assert_eq!(crate::turns::support::text_of(&shop.events(&yes, None).await), still.text, "what was said stands");
         assert_eq!(sweep(&shop).await, 0);
         test.clock.advance(A_MINUTE);
         assert_eq!(sweep(&shop).await, 1);
@@ -134,7 +134,7 @@ on_both! {
         set_policy(&test, &shop, "[rates]\nwrites_per_minute = 1\n").await;
         let asked = shop.say("1", "remove the old one").await;
         let id = shop.outcome(&asked).await.approval.unwrap();
-        crate::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
+        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
         shop.engine.take_up(asked.tenant, asked.run).await.unwrap();
         let waiting = shop.outcome(&asked).await;
         assert!(waiting.text.contains("limit") && waiting.state == RunState::WaitingApproval, "{waiting:?}");

@@ -6,7 +6,7 @@ use munshi_safety::budget::Settings as Budgets;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 async fn interactions(shop: &Shop) -> i64 {
     let sql = "SELECT COALESCE(MAX(used_interactions), 0) FROM usage_counters WHERE tenant_id = $1 AND slot = 'people 0 2026-11'";
@@ -40,7 +40,7 @@ on_both! {
                         AND agent_version = 1 AND model_calls = 0";
         assert_eq!(shop.number(recorded).await, 1);
         let events = shop.events(&received, None).await;
-        assert_eq!(crate::support::text_of(&events), outcome.text);
+        assert_eq!(crate::turns::support::text_of(&events), outcome.text);
         assert_eq!(events.last().unwrap().1.name(), "done");
     }
 
@@ -121,7 +121,7 @@ on_both! {
         let events = shop.events(&received, None).await;
         let outcome = shop.outcome(&received).await;
         assert!(!outcome.text.contains("abcdefgh") && outcome.text.contains("all is well"), "{}", outcome.text);
-        assert_eq!(crate::support::text_of(&events), outcome.text);
+        assert_eq!(crate::turns::support::text_of(&events), outcome.text);
         assert!(!format!("{events:?}").contains("abcdefgh"));
         assert!(outcome.violations.contains(&"no-secrets".to_owned()), "{:?}", outcome.violations);
     }

@@ -7,7 +7,7 @@ use munshi_llm::{Event as Said, Fault, StopReason, Usage};
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::{Shop, text_of};
+use crate::turns::support::{Shop, text_of};
 
 fn word(text: &str) -> Said {
     Said::Text(text.to_owned())

@@ -9,7 +9,7 @@ use munshi_store::Tx;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::{Plan, Shop, arguments, text_of};
+use crate::turns::support::{Plan, Shop, arguments, text_of};
 
 fn with(house: House) -> Plan {
     Plan { house, ..Plan::default() }

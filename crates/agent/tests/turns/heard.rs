@@ -3,7 +3,7 @@
 use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 
-use crate::support::{Plan, Shop};
+use crate::turns::support::{Plan, Shop};
 
 /// A shop whose agent keeps these rules too.
 async fn with_rules(test: &TestDb, rules: &str, script: impl IntoIterator<Item = Turn>) -> Shop {

@@ -15,7 +15,7 @@ use munshi_tools::NoJournal;
 use munshi_types::{Attached, Sender};
 use serde_json::json;
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 /// A customer who has written before, and whoever the tools name.
 const PEOPLE: [&str; 5] = ["Lakshmi", "Iyer", "Zubeida", "Pratibha", "Menon"];

@@ -8,7 +8,7 @@ use munshi_store::params;
 use munshi_test_support::models::Turn;
 use munshi_types::Ids;
 
-use crate::support::{Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 fn through(speaks_as: SpeaksAs, role: Option<Role>) -> KeyUse {
     KeyUse { key: Ids::system().next(), speaks_as, ceiling: KeyCeiling { role, opened: None } }

@@ -9,7 +9,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"slow_book\", \"slow_fax\", \"late_order\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";

@@ -13,7 +13,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_types::{Clock, TenantStatus};
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::Outcome) {
     assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");

@@ -21,8 +21,8 @@ use munshi_tools::{
 use munshi_types::{Clock, Effect, PersonId, Reach, TenantId, Timestamp, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::approvals::answer;
-use crate::support::{Plan, Shop};
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"count\"]\nconnectors = [\"books\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";

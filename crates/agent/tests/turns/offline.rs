@@ -9,7 +9,7 @@ use munshi_llm::Target;
 use munshi_offline::Offline;
 use munshi_test_support::TestDb;
 
-use crate::support::{Plan, Shop};
+use crate::turns::support::{Plan, Shop};
 
 fn plan() -> Plan {
     let agent = Plan::default().agent.replace("tools = [", "tools = [\"credit_given\", ");

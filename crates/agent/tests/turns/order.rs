@@ -6,7 +6,7 @@ use munshi_agent::{Cancelled, Fate, Halt, RunState};
 use munshi_llm::{Event as Said, StopReason, Usage};
 use munshi_test_support::models::Turn;
 
-use crate::support::{Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 fn word(text: &str) -> Said {
     Said::Text(text.to_owned())
@@ -80,7 +80,7 @@ on_both! {
         let events = shop.events(&received, None).await;
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.text, "The total is six.");
-        assert_eq!(crate::support::text_of(&events), "The total is six.");
+        assert_eq!(crate::turns::support::text_of(&events), "The total is six.");
         assert_eq!(shop.model.requests().len(), 3);
         assert_eq!(shop.number("SELECT COUNT(*) FROM llm_calls WHERE tenant_id = $1").await, 3);
     }

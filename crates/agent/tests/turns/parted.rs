@@ -18,8 +18,8 @@ use munshi_test_support::models::Turn;
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
-use crate::approvals::answer;
-use crate::support::{Plan, Shop, arguments, text_of};
+use crate::turns::approvals::answer;
+use crate::turns::support::{Plan, Shop, arguments, text_of};
 
 fn hanging() -> Turn {
     Turn::events([Said::Started { request_id: None, model: None }]).hanging()
@@ -108,7 +108,7 @@ on_both! {
         ] {
             let test = TestDb::open(test.engine(), &[
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
             let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("He owes 450.")]).await;
             let asked = shop.ask("1", "balance of Ramesh, and note milk").await;
@@ -217,7 +217,7 @@ on_both! {
                 break again;
             }
         };
-        let outcome = tokio::time::timeout(Duration::from_secs(5), shop.outcome(&received)).await.unwrap();
+        let outcome = tokio::time::timeout(Duration::from_secs(60), shop.outcome(&received)).await.unwrap();
         assert_eq!(outcome.text, "Hello.");
         assert_eq!(shop.number("SELECT epoch FROM runs WHERE tenant_id = $1").await, 1);
     }

@@ -6,8 +6,8 @@ use munshi_test_support::models::Turn;
 use munshi_test_support::{Engine, TestDb};
 use serde_json::json;
 
-use crate::meter::Writes;
-use crate::support::{Plan, Shop, arguments, text_of};
+use crate::turns::meter::Writes;
+use crate::turns::support::{Plan, Shop, arguments, text_of};
 
 /// With no price, and with one that knows no cache.
 fn price_books(model: &str) -> [PriceBook; 2] {
@@ -25,7 +25,7 @@ async fn plain_turn_is_two_transactions(engine: Engine) {
         munshi_identity::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
-        crate::support::NOTES,
+        crate::turns::support::NOTES,
     ];
     for prices in price_books(&Plan::default().targets[0].model) {
         let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, ..Plan::default() });

@@ -8,7 +8,7 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
 use munshi_types::Clock;
 
-use crate::support::{POLICY, Plan, Shop};
+use crate::turns::support::{POLICY, Plan, Shop};
 
 fn target(name: &str, provider: &str, residency: &str) -> Target {
     Target {

@@ -6,7 +6,7 @@ use munshi_safety::budget::{self, Lane, LimitOn, LimitTo, Measure, Period, Scope
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
 
-use crate::support::{Plan, Shop};
+use crate::turns::support::{Plan, Shop};
 
 async fn limit(shop: &Shop, scope: Scope, period: Period, measure: Measure, most: u64) {
     let on = LimitOn { lane: Lane::People, scope, id: None, period, measure };

@@ -248,7 +248,8 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));
     add(&mut registry, spec("find", Effect::Read), house(), Body::Look(Arc::new(Find)));
     add(&mut registry, spec("debtors", Effect::Read), house(), Body::Look(Arc::new(Debtors)));
-    let credit = crate::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
+    let credit =
+        crate::turns::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
     add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
     registry
@@ -440,7 +441,7 @@ impl Shop {
 
     pub(crate) async fn outcome(&self, received: &Received) -> munshi_agent::Outcome {
         let outcome = self.engine.outcome(received.tenant, received.run);
-        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+        tokio::time::timeout(Duration::from_secs(120), outcome).await.expect("no end").unwrap()
     }
 
     /// All events of a run from behind one.
@@ -448,7 +449,7 @@ impl Shop {
         let mut following = self.engine.follow(received.tenant, received.run, after).await.unwrap();
         let mut events = Vec::new();
         while let Some(event) =
-            tokio::time::timeout(Duration::from_secs(20), following.next()).await.expect("no event")
+            tokio::time::timeout(Duration::from_secs(120), following.next()).await.expect("no event")
         {
             events.push(event);
         }

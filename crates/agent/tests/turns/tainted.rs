@@ -11,7 +11,7 @@ use munshi_test_support::models::Turn;
 use munshi_types::SeededRandom;
 use serde_json::json;
 
-use crate::support::{Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 on_both! {
     async fn a_letter_that_was_read_before_is_still_a_letter(test: TestDb) {

@@ -12,7 +12,7 @@ use munshi_test_support::models::Turn;
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, Inbound, PersonId, ReplyTo};
 
-use crate::support::{Shop, arguments};
+use crate::turns::support::{Shop, arguments};
 
 const DAYS: Duration = Duration::from_secs(40 * 24 * 3600);
 

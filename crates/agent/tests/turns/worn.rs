@@ -11,7 +11,7 @@ use munshi_test_support::models::Turn;
 use munshi_test_support::{Engine, TestDb};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Plan, Shop, arguments};
+use crate::turns::support::{Plan, Shop, arguments};
 
 const REPLIES: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
 
@@ -51,7 +51,7 @@ on_both! {
         for (tool, ok) in [("book", true), ("order", true), ("fax", false)] {
             let test = TestDb::open(test.engine(), &[
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
             let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
@@ -167,7 +167,7 @@ on_both! {
         for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
             let test = TestDb::open(test.engine(), &[
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
-                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::support::NOTES,
+                munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
             let shop = Shop::open(&test, [hanging()]).await;
             let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
@@ -187,7 +187,7 @@ on_both! {
         let shop = Shop::open(&test, [Turn::call("wipe", &arguments("milk")), hanging()]).await;
         let received = shop.say("1", "wipe milk").await;
         let id = shop.outcome(&received).await.approval.unwrap();
-        crate::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
+        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         until(|| shop.model.requests().len() == 2).await;
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use munshi_connectors::login::{Back, Who};
@@ -66,6 +68,9 @@ const SCENARIOS: [(&str, &[&str]); 3] = [
         ],
     ),
 ];
+
+/// Scenarios at a time.
+const BESIDE: usize = 4;
 
 /// What the suite's tools are called with, where it does not say itself.
 fn usual() -> Vec<(String, Value)> {
@@ -187,7 +192,8 @@ async fn log_in(shop: &Shop) -> bool {
 fn run(scenario: &str, revision: &str, folder: &std::path::Path) -> Option<String> {
     let home = environment::connectors().join("conformance/node_modules");
     let program = std::env::current_exe().unwrap();
-    let command = format!("{} --exact conform::as_a_client --ignored --nocapture", program.display());
+    let (_, module) = module_path!().split_once("::").unwrap();
+    let command = format!("{} --exact {module}::as_a_client --ignored --nocapture", program.display());
     let ran = Command::new(home.join("node/bin/node"))
         .arg(home.join("@modelcontextprotocol/conformance/dist/index.js"))
         .args(["client", "--command", &command, "--scenario", scenario, "--spec-version", revision])
@@ -205,9 +211,21 @@ fn run(scenario: &str, revision: &str, folder: &std::path::Path) -> Option<Strin
 async fn our_client_conforms() {
     let test = sqlite().await;
     let folder = test.place.folder();
-    let runs =
-        SCENARIOS.iter().flat_map(|(revision, all)| all.iter().map(move |scenario| (*revision, *scenario)));
-    let failed: Vec<String> =
-        runs.filter_map(|(revision, scenario)| run(scenario, revision, &folder)).collect();
+    let runs: Vec<(&str, &str)> = SCENARIOS
+        .iter()
+        .flat_map(|(revision, all)| all.iter().map(|scenario| (*revision, *scenario)))
+        .collect();
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    // Most of a scenario is waiting.
+    std::thread::scope(|scope| {
+        for _ in 0..BESIDE {
+            scope.spawn(|| {
+                while let Some((revision, scenario)) = runs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    failed.lock().unwrap().extend(run(scenario, revision, &folder));
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
     assert!(failed.is_empty(), "{}", failed.join("\n\n"));
 }

@@ -144,7 +144,7 @@ munshi_test_support::on_both_engines! {
             let length = line.read(&mut heard).await.unwrap();
             String::from_utf8_lossy(&heard[..length]).to_lowercase()
         };
-        let shown = tokio::time::timeout(Duration::from_secs(20), async {
+        let shown = tokio::time::timeout(Duration::from_secs(60), async {
             tokio::select! { shown = shown => shown, _ = async { host.open(tenant).await.unwrap(); std::future::pending::<()>().await } => String::new() }
         });
         let shown = shown.await.expect("it is tried");

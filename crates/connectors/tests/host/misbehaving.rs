@@ -201,7 +201,7 @@ async fn thousands_of_tools_are_found_by_what_is_said() {
 async fn what_it_says_beside_is_bounded() {
     let shop = beside("noisy").await;
     shop.until_state("odd", State::Ready).await;
-    for _ in 0..100 {
+    for _ in 0..600 {
         if shop.log("odd").contains("line 39999") {
             break;
         }

@@ -5,7 +5,7 @@ use munshi_lang::{Amount, Certainty, Context, Number, understand};
 use munshi_types::Language;
 use proptest::prelude::*;
 
-use crate::say;
+use crate::spoken::say;
 
 /// A language, its scales (stems where endings change them), and its everyday endings.
 const ENDINGS: &[(&str, &[&str], &[&str])] = &[

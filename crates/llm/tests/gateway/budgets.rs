@@ -8,7 +8,7 @@ use munshi_llm::money::Cost;
 use munshi_llm::{Fault, Stage};
 use munshi_test_support::models::{Turn, USED, saying};
 
-use crate::scene::{Scene, down};
+use crate::gateway::scene::{Scene, down};
 
 fn limited(scene: &mut Scene, tokens: u64) {
     scene.budget = Arc::new(MemoryBudget::new(Spend { tokens, ..Spend::default() }));
@@ -29,7 +29,7 @@ async fn retries_ask_the_budget_too() {
 async fn where_the_money_is_used_up_the_model_of_this_machine_answers() {
     let mut scene = Scene::new([Turn::text("for nothing")]);
     limited(&mut scene, 5);
-    scene.route = crate::scene::route(&["first", "second", "offline"]).into();
+    scene.route = crate::gateway::scene::route(&["first", "second", "offline"]).into();
     assert_eq!(scene.complete().await.unwrap().text(), "for nothing");
     assert_eq!(scene.asked(), ["offline"], "nobody who costs something was asked");
     assert_eq!(scene.budget.spent().cost.unwrap_or_default(), Cost::ZERO);
@@ -37,7 +37,7 @@ async fn where_the_money_is_used_up_the_model_of_this_machine_answers() {
     // Where it can't either, the limit is what is said.
     let mut scene = Scene::new([Turn::fault(Fault::Unauthorised)]);
     limited(&mut scene, 5);
-    scene.route = crate::scene::route(&["first", "offline"]).into();
+    scene.route = crate::gateway::scene::route(&["first", "offline"]).into();
     assert!(matches!(scene.complete().await, Err(Fault::OverBudget(_))));
 }
 
@@ -58,7 +58,7 @@ async fn a_refusal_costs_nothing_and_an_answer_what_the_provider_says() {
 async fn what_breaks_off_is_billed_by_what_was_sent_and_heard() {
     let cut = saying("one two three four five").into_iter().take(2);
     let scene = Scene::new([Turn::events_then_fault(cut, Fault::Interrupted)]);
-    let (_, fault) = crate::scene::all(scene.stream().await.unwrap()).await;
+    let (_, fault) = crate::gateway::scene::all(scene.stream().await.unwrap()).await;
     assert_eq!(fault, Some(Fault::Interrupted));
     let record = scene.records().remove(0);
     assert!(
@@ -96,7 +96,7 @@ async fn a_caller_who_leaves_before_the_first_word_is_written_down_too() {
 async fn an_unknown_price_is_said_and_never_zero() {
     let mut scene = Scene::new([Turn::text("fine")]);
     scene.gateway = munshi_llm::Gateway::new(munshi_llm::gateway::Parts {
-        targets: vec![crate::scene::target("first")],
+        targets: vec![crate::gateway::scene::target("first")],
         provider: scene.model.clone(),
         prices: munshi_llm::money::PriceBook::default(),
         clock: Arc::new(munshi_types::SystemClock),

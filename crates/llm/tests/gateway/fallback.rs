@@ -6,7 +6,7 @@ use munshi_llm::{Fault, Stage};
 use munshi_test_support::models::{Turn, saying};
 use tokio::time::Instant;
 
-use crate::scene::{PAUSE, Scene, down};
+use crate::gateway::scene::{PAUSE, Scene, down};
 
 #[tokio::test(start_paused = true)]
 async fn the_first_is_tried_twice_then_two_others_once() {
@@ -17,7 +17,7 @@ async fn the_first_is_tried_twice_then_two_others_once() {
     assert_eq!(before.elapsed(), PAUSE, "only the second try waits");
     let mut scene =
         Scene::new([down(), down(), down(), down()].map(Turn::fault).into_iter().chain([Turn::text("here")]));
-    scene.route = crate::scene::route(&["first", "second", "third", "fourth", "offline"]).into();
+    scene.route = crate::gateway::scene::route(&["first", "second", "third", "fourth", "offline"]).into();
     assert_eq!(scene.complete().await.unwrap().text(), "here");
     assert_eq!(scene.asked()[4..], ["offline"], "the model of this machine may come after any number");
 }
@@ -95,7 +95,7 @@ async fn when_all_are_resting_a_short_rest_is_waited_for_and_a_long_one_is_told(
     let limited =
         |seconds| Turn::fault(Fault::RateLimited { retry_after: Some(Duration::from_secs(seconds)) });
     let mut scene = Scene::new([limited(30), Turn::text("fine")]);
-    scene.route = crate::scene::route(&["first"]).into();
+    scene.route = crate::gateway::scene::route(&["first"]).into();
     scene.complete().await.unwrap_err();
     let fault = scene.complete().await.unwrap_err();
     assert!(matches!(&fault, Fault::NoTarget(why) if why.contains("resting")), "{fault}");
@@ -110,8 +110,11 @@ async fn when_all_are_resting_a_short_rest_is_waited_for_and_a_long_one_is_told(
 async fn after_the_first_word_nobody_else_is_asked() {
     let cut = saying("half a sen").into_iter().take(2);
     let scene = Scene::new([Turn::events_then_fault(cut, down()), Turn::text("another answer")]);
-    let (events, fault) = crate::scene::all(scene.stream().await.unwrap()).await;
-    assert_eq!((crate::scene::text(&events).as_str(), fault), ("half a sen", Some(Fault::Interrupted)));
+    let (events, fault) = crate::gateway::scene::all(scene.stream().await.unwrap()).await;
+    assert_eq!(
+        (crate::gateway::scene::text(&events).as_str(), fault),
+        ("half a sen", Some(Fault::Interrupted))
+    );
     assert_eq!(scene.asked(), ["first"]);
     let records = scene.records();
     assert_eq!(records.len(), 1);
@@ -122,8 +125,8 @@ async fn after_the_first_word_nobody_else_is_asked() {
 async fn before_the_first_word_a_stream_that_breaks_is_tried_again_without_a_trace() {
     let begun = saying("x").into_iter().take(1);
     let scene = Scene::new([Turn::events_then_fault(begun, Fault::Interrupted), Turn::text("whole")]);
-    let (events, fault) = crate::scene::all(scene.stream().await.unwrap()).await;
-    assert_eq!((crate::scene::text(&events).as_str(), fault), ("whole", None));
+    let (events, fault) = crate::gateway::scene::all(scene.stream().await.unwrap()).await;
+    assert_eq!((crate::gateway::scene::text(&events).as_str(), fault), ("whole", None));
     let starts = events.iter().filter(|event| matches!(event, munshi_llm::Event::Started { .. })).count();
     assert_eq!(starts, 1, "the attempt that failed left no event behind");
 }
@@ -132,7 +135,7 @@ async fn before_the_first_word_a_stream_that_breaks_is_tried_again_without_a_tra
 async fn a_tenant_without_money_does_not_hold_everybodys_trial() {
     let turns = (0..4).map(|_| Turn::fault(down())).chain([Turn::text("well again")]);
     let mut scene = Scene::new(turns);
-    scene.route = crate::scene::route(&["first"]).into();
+    scene.route = crate::gateway::scene::route(&["first"]).into();
     for _ in 0..2 {
         scene.complete().await.unwrap_err();
     }

@@ -5,7 +5,7 @@ use munshi_llm::{Event, Fault, StopReason};
 use munshi_test_support::models::{Turn, USED, calling, calling_raw, saying};
 use serde_json::json;
 
-use crate::scene::{Scene, all, text};
+use crate::gateway::scene::{Scene, all, text};
 
 fn finished(stop: StopReason) -> Event {
     Event::Finished { stop, usage: USED }
@@ -156,7 +156,7 @@ async fn a_fault_of_the_wire_about_a_call_is_asked_again_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_second_asking_that_fails_is_not_begun_again() {
-    let down = crate::scene::down();
+    let down = crate::gateway::scene::down();
     let mut scene = Scene::new([Turn::text("Sure!"), Turn::fault(down), Turn::text("never asked")]);
     wants_json(&mut scene);
     assert!(matches!(scene.complete().await, Err(Fault::WrongForm(_))));

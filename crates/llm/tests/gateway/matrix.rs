@@ -3,7 +3,7 @@
 use munshi_llm::{Event, Fault, Stage};
 use munshi_test_support::models::{Turn, USED, saying};
 
-use crate::scene::{Scene, all, down, text};
+use crate::gateway::scene::{Scene, all, down, text};
 
 fn faults() -> Vec<Fault> {
     vec![

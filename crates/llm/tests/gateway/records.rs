@@ -13,7 +13,7 @@ use munshi_types::{Ids, TenantId, Timestamp};
 
 use uuid::Uuid;
 
-use crate::scene::{Scene, down};
+use crate::gateway::scene::{Scene, down};
 
 fn account(scene: &Scene, tenant: TenantId, tab: &StoredTab) -> Account {
     let about = About { run: Some(Uuid::from_u128(7)), binding: None };
@@ -86,7 +86,7 @@ on_both_engines! {
         for _ in 0..2 {
             let mut call = scene.call();
             call.account = account(&scene, tenant, &tab);
-            call.route = crate::scene::route(&["first"]).into();
+            call.route = crate::gateway::scene::route(&["first"]).into();
             scene.gateway.complete(call).await.unwrap_err();
         }
         tab.written().await;

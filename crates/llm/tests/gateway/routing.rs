@@ -8,7 +8,7 @@ use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Message, Provider, T
 use munshi_test_support::models::{Scripted, Turn};
 use munshi_types::Language;
 
-use crate::scene::{Scene, down};
+use crate::gateway::scene::{Scene, down};
 
 fn route(strategy: Strategy) -> Arc<Route> {
     let classes = [
@@ -96,12 +96,12 @@ impl Provider for Knowing {
 async fn what_this_machine_is_sure_of_costs_no_model_call() {
     let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("well"), Turn::text("hello")]));
     let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
-    scene.route = Arc::new(Route { sure_above: Some(950), ..crate::scene::route(&["first"]) });
+    scene.route = Arc::new(Route { sure_above: Some(950), ..crate::gateway::scene::route(&["first"]) });
     scene.request.messages = vec![Message::user("hello")];
     scene.complete().await.unwrap();
     scene.request.messages = vec![Message::user("what shall I sell?")];
     scene.complete().await.unwrap();
-    scene.route = crate::scene::route(&["first"]).into();
+    scene.route = crate::gateway::scene::route(&["first"]).into();
     scene.request.messages = vec![Message::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["offline", "first", "first"], "only where the route says so");
@@ -109,7 +109,8 @@ async fn what_this_machine_is_sure_of_costs_no_model_call() {
     let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("a bill")]));
     let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
     let permitted = Some(["first".to_owned()].into());
-    scene.route = Arc::new(Route { sure_above: Some(950), permitted, ..crate::scene::route(&["first"]) });
+    scene.route =
+        Arc::new(Route { sure_above: Some(950), permitted, ..crate::gateway::scene::route(&["first"]) });
     scene.request.messages = vec![Message::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["first"], "the plan does not permit it");

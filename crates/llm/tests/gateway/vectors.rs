@@ -11,7 +11,7 @@ use munshi_test_support::models::Scripted;
 use munshi_test_support::on_both_engines;
 use munshi_types::{SystemClock, TenantId};
 
-use crate::scene::{Scene, down};
+use crate::gateway::scene::{Scene, down};
 
 /// A text's vector is its length, and the first calls fail.
 #[derive(Default)]

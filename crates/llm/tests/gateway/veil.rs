@@ -9,7 +9,7 @@ use munshi_llm::{ChatRequest, Event, Fault, Message, StopReason};
 use munshi_test_support::models::{Scripted, Turn, USED, calling, calling_raw, saying};
 use serde_json::json;
 
-use crate::scene::{Scene, all, down, route, text};
+use crate::gateway::scene::{Scene, all, down, route, text};
 
 const NAME: &str = "Ramesh";
 const CODE: &str = "CODE1";
@@ -164,7 +164,7 @@ async fn the_model_of_this_machine_gets_what_was_hidden_from_the_others() {
 async fn a_server_of_ones_own_sees_names_where_the_settings_say_so() {
     let model = Arc::new(Scripted::new([Turn::text("CODE1")]));
     let (mut scene, veil) = veiled([]);
-    let own = munshi_llm::Target { sees_names: true, ..crate::scene::target("own") };
+    let own = munshi_llm::Target { sees_names: true, ..crate::gateway::scene::target("own") };
     scene.gateway = munshi_llm::Gateway::new(munshi_llm::gateway::Parts {
         targets: vec![own],
         provider: model.clone(),

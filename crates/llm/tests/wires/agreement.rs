@@ -6,7 +6,7 @@ use munshi_llm::{Part, Reply, ToolCall};
 use munshi_test_support::model::{Fixture, Step};
 use serde_json::json;
 
-use crate::scene::{WIRES, cut, hear, request, server, target, wires};
+use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
 
 /// Asks both ways, requires that both say the same, and gives what they said.
 async fn ask(wire: &str, name: &str) -> Reply {

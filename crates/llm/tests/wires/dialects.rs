@@ -7,7 +7,7 @@ use munshi_llm::{ChatRequest, Event, Fault, Message, Part, Reply, Target};
 use munshi_test_support::model::{Answer, Fixture, ModelServer, Speech, Step};
 use serde_json::{Value, json};
 
-use crate::scene::{hear, request, server, target, wires};
+use crate::wires::scene::{hear, request, server, target, wires};
 
 /// What a target with this dialect sends for the request.
 async fn sent(wire: &str, name: &str, change: impl FnOnce(&mut Target)) -> Value {

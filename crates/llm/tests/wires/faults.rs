@@ -7,7 +7,7 @@ use munshi_llm::{Fault, Stage, Wires};
 use munshi_test_support::model::{Fixture, ModelServer, Step};
 use serde_json::Value;
 
-use crate::scene::{WIRES, cut, hear, listen, request, server, target, wires, wires_with};
+use crate::wires::scene::{WIRES, cut, hear, listen, request, server, target, wires, wires_with};
 
 /// What the fixture's stream says in its first `at` bytes, read by other means than ours.
 struct Told {

@@ -9,11 +9,11 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::scene::{PATIENCE, fruit, hear, wires};
+use crate::wires::scene::{PATIENCE, fruit, hear, wires};
 
 fn target(wire: Wire) -> Target {
     let mut target = Target::new("real", wire, format!("{}/v1", environment::model()), "smollm2");
-    target.timeouts = crate::scene::target("openai", "").timeouts;
+    target.timeouts = crate::wires::scene::target("openai", "").timeouts;
     target.dialect.output_limit = OutputLimit::MaxTokens;
     target
 }

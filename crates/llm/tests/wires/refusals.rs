@@ -8,7 +8,7 @@ use munshi_llm::{Fault, Stage};
 use munshi_test_support::model::{Answer, ModelServer, Step};
 use serde_json::{Value, json};
 
-use crate::scene::{WIRES, hear, request, server, target, wires, wires_with};
+use crate::wires::scene::{WIRES, hear, request, server, target, wires, wires_with};
 
 fn body(wire: &str, status: u16, kind: &str, message: &str) -> Value {
     match wire {

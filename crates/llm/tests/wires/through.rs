@@ -10,7 +10,7 @@ use munshi_test_support::model::{Answer, Fixture, Step};
 use munshi_types::{Random, SystemClock, TenantId};
 use serde_json::json;
 
-use crate::scene::{WIRES, cut, hear, request, server, target, wires};
+use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
 
 /// The shortest pause there is.
 #[derive(Debug)]

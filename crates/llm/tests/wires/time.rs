@@ -7,7 +7,7 @@ use munshi_llm::{Event, Fault, Stage};
 use munshi_test_support::model::{Answer, Fixture, Step};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::scene::{WIRES, cut, hear, request, server, target, wires};
+use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
 
 #[tokio::test]
 async fn a_server_that_says_nothing() {
@@ -53,7 +53,7 @@ async fn the_whole_has_its_time_too() {
         let mut stream = wires.stream(&target, &request).await.unwrap();
         while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), Event::Text(_)) {}
         tokio::time::pause();
-        let heard = crate::scene::listen(stream).await;
+        let heard = crate::wires::scene::listen(stream).await;
         tokio::time::resume();
         assert_eq!(heard.fault, Some(Fault::Timeout(Stage::Whole)), "{wire}");
     }

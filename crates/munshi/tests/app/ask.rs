@@ -6,7 +6,7 @@ use std::process::Stdio;
 use munshi_test_support::Engine;
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Ran};
+use crate::app::support::{Installation, Ran};
 
 /// An installation with a tenant whose agent has tools of the house.
 fn saathi(engine: Engine) -> Installation {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Running};
+use crate::app::support::{Installation, Running};
 
 const KIRANA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packs/ledger/tenants/kirana");
 const RANGOLI: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tenants/rangoli");
@@ -41,7 +41,7 @@ impl Target {
     /// Any request; headers end in `\r\n` each.
     fn send(&self, line: &str, headers: &str, body: Option<&Value>) -> Heard {
         let mut stream = TcpStream::connect(self.server.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
         let body = body.map(ToString::to_string).unwrap_or_default();
         let host = if headers.contains("host:") {
             String::new()

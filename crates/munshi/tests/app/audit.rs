@@ -6,7 +6,7 @@ use munshi_test_support::database::MORNING;
 use munshi_types::{Ids, TenantId};
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 async fn append(installation: &Installation, tenant: TenantId) {
     let entry = NewEntry {

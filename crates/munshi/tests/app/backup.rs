@@ -2,7 +2,7 @@
 
 use munshi_test_support::Engine;
 
-use crate::support::{Installation, spoil};
+use crate::app::support::{Installation, spoil};
 
 #[test]
 fn a_copy_is_made_under_a_running_server() {

@@ -5,7 +5,7 @@ use munshi_safety::budget::{Account, Amount, Governor, Lane, Settings};
 use munshi_test_support::Engine;
 use munshi_types::{Clock, Ids, SystemClock, TenantId, Zone};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 fn shop(installation: &Installation) -> TenantId {
     installation.json(&["tenant", "add", "sharma"])["id"].as_str().unwrap().parse().unwrap()

@@ -9,7 +9,7 @@ use munshi_test_support::Engine;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Running, Speaking};
+use crate::app::support::{Installation, Running, Speaking};
 
 /// Replies are shown sentence by sentence, so there are some.
 const REPLY: &str = "Ramesh owes you four hundred and fifty rupees since Tuesday. नमस्ते, यह पहली बात है। He took two bags of \

@@ -1,6 +1,6 @@
 //! The settings as the program shows them.
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 #[test]
 fn the_example_is_a_good_file() {

@@ -6,7 +6,7 @@ use std::process::Command;
 use munshi_test_support::{Engine, environment};
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 #[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
 fn search_path() -> String {

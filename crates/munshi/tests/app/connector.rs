@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use munshi_test_support::Engine;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 const HUMAN: &str = "+++\nname = \"Meera\"\nidentity = \"You keep the desk.\"\n+++\n\nKind.\n";
 const TEAM: &str =

@@ -6,8 +6,8 @@ use std::os::unix::process::CommandExt;
 use munshi_test_support::Engine;
 use serde_json::Value;
 
-use crate::migrate::FUTURE;
-use crate::support::{Installation, PROGRAM, Ran, TABLES, spoil};
+use crate::app::migrate::FUTURE;
+use crate::app::support::{Installation, PROGRAM, Ran, TABLES, spoil};
 
 /// Asks for the report and asserts whether all is well.
 fn report(installation: &Installation, code: i32) -> Value {

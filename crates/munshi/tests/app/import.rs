@@ -4,7 +4,7 @@ use std::fs;
 
 use munshi_test_support::Engine;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 const FILES: [(&str, &str); 7] = [
     (

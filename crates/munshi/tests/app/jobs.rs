@@ -8,7 +8,7 @@ use munshi_test_support::Engine;
 use munshi_types::{Ids, SystemClock, SystemRandom, TenantId};
 use serde_json::Value;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 /// Jobs of two kinds that are given up at once, the newest last, and one that nobody here can do.
 async fn seed(installation: &Installation, tenant: TenantId, dead: usize) {

@@ -5,7 +5,7 @@ use munshi_test_support::Engine;
 use munshi_types::{Clock, SystemClock};
 use serde_json::json;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 /// Whether the text opens something now, as a server would find.
 fn opens(installation: &Installation, text: &str) -> bool {

@@ -3,7 +3,7 @@
 use munshi_test_support::Engine;
 use serde_json::json;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 const KIRANA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packs/ledger/tenants/kirana");
 

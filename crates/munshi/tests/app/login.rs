@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::de::IoRead;
 use serde_json::{StreamDeserializer, Value, json};
 
-use crate::support::{Installation, Ran};
+use crate::app::support::{Installation, Ran};
 
 const LOGIN: &str = "connector/far/login";
 const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";

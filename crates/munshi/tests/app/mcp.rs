@@ -8,8 +8,8 @@ use std::time::Duration;
 use munshi_test_support::{Engine, environment};
 use serde_json::{Value, json};
 
-use crate::chat::shop_of;
-use crate::support::{Answer, Installation, Running, Speaking};
+use crate::app::chat::shop_of;
+use crate::app::support::{Answer, Installation, Running, Speaking};
 
 const AGENT: &str = "name = \"Plain\"\ntools = [\"calculate\", \"today\", \"log_expense\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";

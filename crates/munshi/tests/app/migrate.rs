@@ -4,7 +4,7 @@ use munshi_store::Migration;
 use munshi_test_support::Engine;
 use serde_json::json;
 
-use crate::support::{Installation, TABLES};
+use crate::app::support::{Installation, TABLES};
 
 pub(crate) const FUTURE: &[Migration] =
     &[Migration { name: "9009_future", text: "CREATE TENANT TABLE future (tenant_id UUID NOT NULL);" }];

@@ -4,7 +4,7 @@ use munshi_test_support::model::{Answer, ModelServer, Step};
 use munshi_test_support::{Engine, environment};
 use serde_json::json;
 
-use crate::support::{Installation, Ran};
+use crate::app::support::{Installation, Ran};
 
 /// A model server that nobody runs, before the offline model.
 fn with_a_dead_server(installation: Installation) -> Installation {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use munshi_test_support::{Engine, environment};
 use serde_json::{Value, json};
 
-use crate::chat::shop_of;
-use crate::support::{Answer, Installation, Running, Speaking};
+use crate::app::chat::shop_of;
+use crate::app::support::{Answer, Installation, Running, Speaking};
 
 /// A model that opens at nine, counts what it was told, and looks at the weather with whatever tool there is for it.
 fn model() -> Speaking {

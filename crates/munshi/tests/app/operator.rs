@@ -7,7 +7,7 @@ use std::process::Stdio;
 use munshi_test_support::Engine;
 use serde_json::json;
 
-use crate::support::{Installation, Running};
+use crate::app::support::{Installation, Running};
 
 /// The path of a link.
 fn path(link: &str) -> String {

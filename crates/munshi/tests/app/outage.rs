@@ -4,7 +4,7 @@ use munshi_test_support::database::server_url;
 use munshi_test_support::proxy::Proxy;
 use munshi_test_support::{Engine, shim};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 #[test]
 fn a_database_that_is_away_at_the_start_is_told() {
@@ -48,7 +48,7 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
     let (library, full) = (shim::build(&installation.folder()), installation.folder().join("full"));
     std::fs::write(&full, "").unwrap();
     let mut command = installation.command(&["tenant", "add", "during"]);
-    let ran = crate::support::Ran::of(
+    let ran = crate::app::support::Ran::of(
         command.env("LD_PRELOAD", library).env("DISK_SHIM_FULL", &full).output().unwrap(),
     );
     let error = ran.refused(4);

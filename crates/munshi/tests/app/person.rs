@@ -3,7 +3,7 @@
 use munshi_test_support::Engine;
 use serde_json::json;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 fn people_come_change_and_go(engine: Engine) {
     let installation = Installation::migrated(engine);

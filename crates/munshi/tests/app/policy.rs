@@ -5,7 +5,7 @@ use std::fs;
 use munshi_test_support::Engine;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 const POLICY: &str = "most_autonomy = \"act\"\n\n[connectors.ledger]\nautonomy = \"act\"\nread = [\"ledger.*\"]\n\
                       write = [\"ledger.sale.*\"]\ndeny = [\"ledger.sale.cancel\"]\nask = [\"ledger.sale.large\"]\n\n\

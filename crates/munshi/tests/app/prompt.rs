@@ -7,7 +7,7 @@ use std::process::Stdio;
 use munshi_test_support::Engine;
 use serde_json::Value;
 
-use crate::support::{Installation, Ran};
+use crate::app::support::{Installation, Ran};
 
 const AT: [&str; 2] = ["--at", "2026-11-15T09:00:00Z"];
 

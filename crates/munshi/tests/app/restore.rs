@@ -3,8 +3,8 @@
 use munshi_test_support::Engine;
 use serde_json::json;
 
-use crate::migrate::FUTURE;
-use crate::support::{Installation, TABLES, spoil};
+use crate::app::migrate::FUTURE;
+use crate::app::support::{Installation, TABLES, spoil};
 
 fn names(installation: &Installation) -> Vec<String> {
     let list = installation.json(&["tenant", "list"]);

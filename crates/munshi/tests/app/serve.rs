@@ -7,7 +7,7 @@ use munshi_test_support::Engine;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 fn a_fresh_server_answers(engine: Engine) {
     let installation = Installation::on(engine);

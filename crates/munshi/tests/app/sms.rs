@@ -6,7 +6,7 @@ use std::process::Stdio;
 use munshi_test_support::Engine;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 const DEBIT: &str = "Rs.1,250.00 debited from a/c **4471 on 14-06-25 to VPA kirana.77@okaxis(UPI Ref No 516512345678). Avl bal Rs 900";
 

@@ -8,13 +8,13 @@ use munshi_test_support::Engine;
 use munshi_test_support::guarded::Browser;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 /// Opens a ready tenant as a page of this server would; gives the whole answer.
 fn open_ready(address: SocketAddr, cookie: &str, tenant: &str) -> String {
     let body = json!({ "tenant": tenant }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
     let request = format!(
         "POST /start/open HTTP/1.1\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

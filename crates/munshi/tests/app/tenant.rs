@@ -2,7 +2,7 @@
 
 use munshi_test_support::Engine;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 fn a_tenant_lives_and_is_put_away(engine: Engine) {
     let installation = Installation::migrated(engine);

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use munshi_test_support::{Engine, environment};
 
-use crate::chat::shop_of;
-use crate::support::{Installation, PROGRAM, Ran, Running, Speaking};
+use crate::app::chat::shop_of;
+use crate::app::support::{Installation, PROGRAM, Ran, Running, Speaking};
 
 /// Slow enough to be stopped in the middle.
 const REPLY: &str = "Ramesh owes you four hundred and fifty rupees. He took two bags of rice. He has paid nothing since \

@@ -9,7 +9,7 @@ use munshi_tiers::{Answer, Resolver};
 use munshi_types::tier::{KeyKind, RoutingKey};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Installation, Ran, Running};
+use crate::app::support::{Installation, Ran, Running};
 
 const FILES: [(&str, &str); 5] = [
     (
@@ -115,7 +115,7 @@ async fn a_change_reaches_another_process(engine: Engine) {
     let until = async |wanted: &dyn Fn(&Answer) -> bool| {
         let began = Instant::now();
         while !wanted(&resolver.resolve(&key, Some("+919800000001")).await.unwrap()) {
-            assert!(began.elapsed() < Duration::from_secs(1), "not seen within a second");
+            assert!(began.elapsed() < Duration::from_secs(10), "not seen soon");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -202,9 +202,8 @@ fn a_change_reaches_the_running_server(engine: Engine) {
         installation.json(arguments);
         let began = Instant::now();
         while change_of(&server) != known + 1 {
-            let late =
-                format!("{arguments:?} not seen within a second: {}\n{}", change_of(&server), server.log());
-            assert!(began.elapsed() < Duration::from_secs(1), "{late}");
+            let late = format!("{arguments:?} not seen soon: {}\n{}", change_of(&server), server.log());
+            assert!(began.elapsed() < Duration::from_secs(10), "{late}");
             std::thread::sleep(Duration::from_millis(10));
         }
         known += 1;

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 #[test]
 fn a_sentence_is_read_in_words_and_in_json() {

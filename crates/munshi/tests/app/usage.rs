@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Installation;
+use crate::app::support::Installation;
 
 #[test]
 fn help_says_what_there_is_and_what_the_codes_mean() {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use munshi_test_support::Engine;
 
-use crate::support::{Installation, Ran};
+use crate::app::support::{Installation, Ran};
 
 fn set(installation: &Installation, arguments: &[&str], value: &str) -> Ran {
     let mut command = installation.command(&[&["vault", "set"], arguments].concat());

@@ -5,8 +5,8 @@ use std::time::Duration;
 use munshi_test_support::environment;
 use serde_json::{Value, json};
 
-use crate::driver::Browser;
-use crate::shop::{BUBBLES, STILL, Shop, say};
+use crate::browser::driver::Browser;
+use crate::browser::shop::{BUBBLES, STILL, Shop, say};
 
 /// Everything it finds, light and dark.
 fn findings(browser: &Browser, axe: &str) -> Vec<String> {

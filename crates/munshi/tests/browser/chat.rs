@@ -5,9 +5,9 @@ use std::time::Duration;
 use munshi_test_support::proxy::Proxy;
 use serde_json::json;
 
-use crate::driver::Browser;
-use crate::shop::{BUBBLES, ENTER, REPLY, STILL, Shop, TAB, say};
-use crate::support::Installation;
+use crate::browser::driver::Browser;
+use crate::browser::shop::{BUBBLES, ENTER, REPLY, STILL, Shop, TAB, say};
+use crate::browser::support::Installation;
 
 const LONG: &str = "The shop opens at nine in the morning. It closes at eight in the evening. On Tuesdays it is closed. \
                     The owner is called Farid and he knows every customer by name. That is all there is to say.";

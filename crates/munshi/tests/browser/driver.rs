@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use munshi_test_support::environment;
 use serde_json::{Value, json};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// One window of a browser of its own; it closes with the test.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::driver::Browser;
-use crate::shop::{ENTER, ESCAPE, Shop};
+use crate::browser::driver::Browser;
+use crate::browser::shop::{ENTER, ESCAPE, Shop};
 
 /// Somebody's site. Its policy lets in our script and our server and nothing else.
 fn site(server: SocketAddr) -> SocketAddr {

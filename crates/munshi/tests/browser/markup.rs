@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::shop::{BUBBLES, STILL, Shop, say};
+use crate::browser::shop::{BUBBLES, STILL, Shop, say};
 
 const NAME: &str = "<img src=x onerror=\"document.title=1\"><script>document.title=2</script>";
 const REPLY: &str = "<img src=x onerror=\"document.title=3\"> <script>document.title=4</script> [tap](javascript:document.title=5) \

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::driver::Browser;
-use crate::support::{Installation, Running, Speaking};
+use crate::browser::driver::Browser;
+use crate::browser::support::{Installation, Running, Speaking};
 
 pub(crate) const ENTER: char = '\u{E007}';
 pub(crate) const TAB: char = '\u{E004}';

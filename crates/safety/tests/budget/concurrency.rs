@@ -15,7 +15,7 @@ use munshi_types::{Clock, FakeClock, Id, Random, ReservationId, SeededRandom, Te
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::support::{Scene, on, tenant_alone};
+use crate::budget::support::{Scene, on, tenant_alone};
 
 /// How many reservations are asked for in all, where nobody says otherwise; by how many callers; and how many a unit
 /// asks for.

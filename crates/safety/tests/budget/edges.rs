@@ -6,7 +6,7 @@ use munshi_safety::budget::{Account, Amount, Lane, LimitTo, Measure, Period, Pla
 use munshi_test_support::on_both_engines;
 use munshi_types::Timestamp;
 
-use crate::support::{Scene, on, tenant_alone, tokens};
+use crate::budget::support::{Scene, on, tenant_alone, tokens};
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()

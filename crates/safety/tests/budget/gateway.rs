@@ -8,7 +8,7 @@ use munshi_llm::money::Cost;
 use munshi_safety::budget::{DurableBudget, Lane, LimitTo, Measure, Period, Scope};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Scene, on};
+use crate::budget::support::{Scene, on};
 
 fn spend(tokens: u64, micros: i64) -> Spend {
     Spend { tokens, output: tokens / 2, cost: Some(Cost::from_micros(micros)) }

@@ -8,7 +8,7 @@ use munshi_safety::budget::{
 use munshi_test_support::on_both_engines;
 use munshi_types::Id;
 
-use crate::support::{Scene, cents, on, on_one, tenant_alone, tokens};
+use crate::budget::support::{Scene, cents, on, on_one, tenant_alone, tokens};
 
 const DAY_TOKENS: (Lane, Period, Measure) = (Lane::People, Period::Day, Measure::Tokens);
 

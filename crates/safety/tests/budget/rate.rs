@@ -6,7 +6,7 @@ use munshi_safety::budget::rate::{Rate, Take, take};
 use munshi_test_support::on_both_engines;
 use tokio::task::JoinSet;
 
-use crate::support::Scene;
+use crate::budget::support::Scene;
 
 impl Scene {
     async fn take(&self, name: &'static str, rate: Rate) -> Take {

@@ -7,7 +7,7 @@ use munshi_safety::Error;
 use munshi_safety::budget::{Amount, Lane, LimitTo, Measure, Period, Scope, Settled};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Scene, on, tenant_alone, tokens};
+use crate::budget::support::{Scene, on, tenant_alone, tokens};
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_safety::MIGRATIONS];

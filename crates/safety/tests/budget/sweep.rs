@@ -6,7 +6,7 @@ use munshi_safety::budget::{Lane, Measure, Settings, Settled, Swept, sweep};
 use munshi_store::across_tenants;
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Scene, tenant_alone, tokens};
+use crate::budget::support::{Scene, tenant_alone, tokens};
 
 const DAY: Duration = Duration::from_secs(86_400);
 

@@ -6,7 +6,7 @@ use munshi_safety::budget::{Amount, By, Lane, LimitTo, Measure, Period, Scope, s
 use munshi_test_support::on_both_engines;
 use munshi_types::Id;
 
-use crate::support::{Scene, on, tenant_alone, tokens};
+use crate::budget::support::{Scene, on, tenant_alone, tokens};
 
 const DAY: Duration = Duration::from_secs(86_400);
 

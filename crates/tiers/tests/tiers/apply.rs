@@ -7,7 +7,7 @@ use munshi_tiers::{Error, Vanished, files, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{TenantStatus, Timestamp};
 
-use crate::support::{Shop, perform, problems};
+use crate::tiers::support::{Shop, perform, problems};
 
 /// What is stored, to compare before with after.
 async fn stored(test: &munshi_test_support::TestDb, shop: &Shop) -> Vec<munshi_tiers::plan::Stored> {
@@ -149,7 +149,7 @@ on_both_engines! {
         assert_eq!(folders.len(), 2);
         let mut plans = Vec::new();
         for folder in &folders {
-            plans.push(munshi_tiers::plan_folder(&test.db, folder, Vanished::Keep, &crate::support::installed()).await.unwrap());
+            plans.push(munshi_tiers::plan_folder(&test.db, folder, Vanished::Keep, &crate::tiers::support::installed()).await.unwrap());
         }
         // The second is made by somebody else before this is done: then the first is not made either.
         test.tenant("two").await;

@@ -4,7 +4,7 @@ use munshi_test_support::{TestDb, on_both_engines};
 use munshi_tiers::{Plan, Result, Vanished, files};
 use munshi_types::tier::KeyKind;
 
-use crate::support::{Shop, installed, key, perform, problems};
+use crate::tiers::support::{Shop, installed, key, perform, problems};
 
 fn add(shop: &Shop, path: &str, text: &str) {
     let there = std::fs::read_to_string(shop.path().join(path)).unwrap();

@@ -8,7 +8,7 @@ use munshi_tiers::{Authorship, Body, Companion, Error, FileChange, Problem, Resu
 use munshi_types::Zone;
 use serde_json::Value;
 
-use crate::support::{Shop, by, installed};
+use crate::tiers::support::{Shop, by, installed};
 
 /// Keeps one word of a file `colour.txt`, and tells of it in a table of its own.
 #[derive(Debug)]
@@ -119,13 +119,13 @@ on_both_engines! {
         let shop = Shop::new("sharma");
         shop.write("colour.txt", "grey");
         shop.edit("agents/standard.toml", "tools", "tolls");
-        let told = crate::support::problems(planned(&test, &shop).await.unwrap_err());
+        let told = crate::tiers::support::problems(planned(&test, &shop).await.unwrap_err());
         assert!(told.contains("colour.txt:1:1: grey is no colour") && told.contains("`tolls`"), "{told}");
         let elsewhere = shop.parent().join("elsewhere.txt");
         std::fs::write(&elsewhere, "blue").unwrap();
         shop.remove("colour.txt");
         std::os::unix::fs::symlink(&elsewhere, shop.path().join("colour.txt")).unwrap();
-        let told = crate::support::problems(planned(&test, &shop).await.unwrap_err());
+        let told = crate::tiers::support::problems(planned(&test, &shop).await.unwrap_err());
         assert!(told.contains("leads out of the folder"), "{told}");
     }
 }

@@ -3,7 +3,7 @@
 use munshi_test_support::on_both_engines;
 use munshi_tiers::{Error, Vanished, history};
 
-use crate::support::{Shop, perform};
+use crate::tiers::support::{Shop, perform};
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS];

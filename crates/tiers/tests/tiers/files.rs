@@ -4,7 +4,7 @@ use munshi_tiers::files;
 use munshi_types::tier::TierKind;
 use proptest::prelude::*;
 
-use crate::support::example;
+use crate::tiers::support::example;
 
 const FRONT: &str = "+++\nname = \"Meera\"\nidentity = \"You.\"\n+++\n";
 

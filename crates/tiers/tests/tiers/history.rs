@@ -5,7 +5,7 @@ use munshi_tiers::merge::Origin;
 use munshi_tiers::{Error, Vanished, history};
 use munshi_types::tier::{TierKind, TierName};
 
-use crate::support::{Shop, installed, perform};
+use crate::tiers::support::{Shop, installed, perform};
 
 fn name(text: &str) -> TierName {
     text.parse().unwrap()

@@ -2,7 +2,7 @@
 
 use munshi_tiers::files;
 
-use crate::support::{Shop, problems};
+use crate::tiers::support::{Shop, problems};
 
 fn told(shop: &Shop) -> String {
     let text = problems(files::read(&shop.path(), None).unwrap_err());

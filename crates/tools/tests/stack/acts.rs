@@ -10,7 +10,7 @@ use munshi_tools::{Answer, Journal, Label};
 use munshi_types::Clock;
 use serde_json::json;
 
-use crate::support::{Death, MIGRATIONS, Shop, World, events, notes};
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, events, notes};
 
 on_both_engines! {
     with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];

@@ -14,7 +14,7 @@ use munshi_types::{Clock, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::{Death, MIGRATIONS, Shop, World, events, notes};
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, events, notes};
 
 async fn say(
     shop: &Shop,
@@ -85,7 +85,7 @@ on_both_engines! {
         assert!(matches!(twice, Answered::Already(_)), "{twice:?}");
 
         let (one, other) = tokio::join!(shop.resume(approval.act), async {
-            let (agent, tools) = (crate::support::open_conduct(), shop.tools());
+            let (agent, tools) = (crate::stack::support::open_conduct(), shop.tools());
             shop.dispatcher.resume(shop.tenant, approval.act, agent, &tools, Arc::new(NoJournal)).await
         });
         let both = [Some(one), other.ok().flatten()];
@@ -248,7 +248,7 @@ on_both_engines! {
         let approval = waiting(&shop, "wipe", json!({})).await;
         say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
         let without: Vec<_> = shop.tools().into_iter().filter(|tool| tool.as_str() != "wipe").collect();
-        let agent = crate::support::open_conduct();
+        let agent = crate::stack::support::open_conduct();
         let resumed = shop.dispatcher.resume(shop.tenant, approval.act, agent, &without, Arc::new(NoJournal)).await;
         assert_eq!(resumed.unwrap().unwrap().for_model()["code"], "not_offered");
 

@@ -13,7 +13,7 @@ use munshi_tools::{
 use munshi_types::{Effect, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::support::{MIGRATIONS, Shop, events, foreign};
+use crate::stack::support::{MIGRATIONS, Shop, events, foreign};
 
 /// Counts how often it is really asked.
 #[derive(Clone, Default)]
@@ -224,7 +224,7 @@ on_both_engines! {
         house.call("menu", json!({ "text": "a" })).await;
         let folder = test.place.folder();
         let (db, clock, ids) = (test.db.clone(), test.clock.clone(), test.ids.clone());
-        let mut neighbour = Shop::of(db, other, clock, ids, &folder, crate::support::Death::Never).await;
+        let mut neighbour = Shop::of(db, other, clock, ids, &folder, crate::stack::support::Death::Never).await;
         neighbour.dispatcher = house.shop.dispatcher.clone();
         neighbour.call(neighbour.want("menu", json!({ "text": "a" }))).await;
         assert_eq!(house.asked(), 2);

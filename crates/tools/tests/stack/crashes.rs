@@ -13,8 +13,8 @@ use munshi_types::{ActId, Ids, SystemClock, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::answers::answer_outcome;
-use crate::support::{Death, MIGRATIONS, Shop, World, notes};
+use crate::stack::answers::answer_outcome;
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, notes};
 
 /// What the child is to do before it dies.
 #[derive(Serialize, Deserialize)]
@@ -60,7 +60,7 @@ fn the_child_acts_and_dies() {
                 approvals::answer(tx, &office, approval.id, &said, munshi_types::Clock::now(&SystemClock))
             });
             assert!(matches!(answered.await.unwrap(), Answered::Granted(_)));
-            crate::support::die();
+            crate::stack::support::die();
         }
         shop.call(want).await;
     });
@@ -86,7 +86,11 @@ async fn after_death(engine: Engine, tool: &str, dies: &str) -> Scene {
         Part { url, folder: folder.clone(), tenant, act, tool: tool.to_owned(), dies: dies.to_owned() };
     let role = serde_json::to_string(&part).unwrap();
     let child = tokio::task::spawn_blocking(move || {
-        process::again("crashes::the_child_acts_and_dies", &role).spawn().unwrap().wait_with_output().unwrap()
+        process::again(concat!(module_path!(), "::the_child_acts_and_dies"), &role)
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap()
     });
     let output = child.await.unwrap();
     assert!(output.status.code().is_none(), "the child was not killed: {output:?}");

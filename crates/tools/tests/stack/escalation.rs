@@ -14,7 +14,7 @@ use munshi_tools::{Answer, Journal, NoJournal, Swept};
 use munshi_types::{Clock, PersonId, TenantStatus};
 use serde_json::json;
 
-use crate::support::{MIGRATIONS, Shop, events};
+use crate::stack::support::{MIGRATIONS, Shop, events};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 

@@ -29,7 +29,7 @@ use munshi_test_support::{TestDb, on_both_engines};
 use munshi_tools::{Dispatcher, Registry};
 use munshi_types::FakeClock;
 
-use crate::support::MIGRATIONS;
+use crate::stack::support::MIGRATIONS;
 use attack::{Dice, Stolen, TOOLS};
 use oracle::Invariant;
 use tools::{Outside, SECRETS};

@@ -12,7 +12,7 @@ use munshi_tools::{Answer, NoJournal, Want};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
 
-use crate::support::{Death, MIGRATIONS, Shop, World, events, notes};
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, events, notes};
 
 const OPEN: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\nask = [\"shop.paid\"]\n\
                     [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";

@@ -5,7 +5,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 /// Every route, with a body that would do, by the ids of one business.
 fn every_route(ids: &Ids) -> Vec<(&'static str, String, Option<Value>)> {

@@ -5,7 +5,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::{Installation, follow, text_of};
+use crate::api::support::{Installation, follow, text_of};
 
 async fn waiting(house: &Installation, key: &str) -> (Value, Value) {
     let say = json!({ "binding": "counter", "text": "wipe it", "person": house.shop.staff });

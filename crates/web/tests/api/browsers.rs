@@ -15,9 +15,9 @@ use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::driver::Browser;
-use crate::support::Installation;
-use crate::visits::{promote, put};
+use crate::api::driver::Browser;
+use crate::api::support::Installation;
+use crate::api::visits::{promote, put};
 
 const ENTER: char = '\u{E007}';
 const STILL: &str = "!document.querySelector('.live, .waiting') && document.querySelector('.doing').hidden";

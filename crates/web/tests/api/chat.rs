@@ -5,7 +5,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::{Installation, chat, text_of};
+use crate::api::support::{Installation, chat, text_of};
 
 on_both! {
     async fn a_message_is_answered_in_json(test: TestDb) {

@@ -12,7 +12,7 @@ use munshi_test_support::{Engine, TestDb, environment};
 use munshi_tiers::{Authorship, Installed, Vanished, files};
 use munshi_types::Zone;
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 /// What a server that has tools and neither resources nor prompts can be asked, by revision.
 const SCENARIOS: [(&str, &[&str]); 2] = [
@@ -110,7 +110,7 @@ async fn our_server_conforms() {
         munshi_identity::MIGRATIONS,
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
-        crate::support::NOTES,
+        crate::api::support::NOTES,
     ];
     let test = TestDb::open(Engine::Sqlite, &tables).await;
     let house = Installation::open(&test, []).await;

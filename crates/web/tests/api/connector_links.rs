@@ -7,8 +7,8 @@ use munshi_test_support::database::MORNING;
 use munshi_types::PersonId;
 use sha2::{Digest, Sha256};
 
-use crate::connector_logins::{ANEW, House, OWNERS};
-use crate::support::Browser;
+use crate::api::connector_logins::{ANEW, House, OWNERS};
+use crate::api::support::Browser;
 
 pub(crate) const NOT_THEIRS: &str = "Only an owner or admin of this business can use this link";
 pub(crate) const YOURS: &str = "Is this link yours?";

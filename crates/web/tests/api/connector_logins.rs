@@ -19,7 +19,7 @@ use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantSta
 use munshi_web::{Account, telemetry};
 use serde_json::Value;
 
-use crate::support::{Browser, Installation, Reply};
+use crate::api::support::{Browser, Installation, Reply};
 
 const LOGGED_IN: &str =
     "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'connector.logged_in'";

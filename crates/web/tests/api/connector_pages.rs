@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::browsers::{Served, beside};
-use crate::connector_logins::House;
-use crate::connector_proofs::Ear;
-use crate::driver::Browser;
+use crate::api::browsers::{Served, beside};
+use crate::api::connector_logins::House;
+use crate::api::connector_proofs::Ear;
+use crate::api::driver::Browser;
 
 const HEADING: &str = "document.querySelector('h1')?.textContent";
 

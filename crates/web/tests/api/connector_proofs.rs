@@ -11,9 +11,9 @@ use munshi_test_support::TestDb;
 use munshi_tools::{Registry, Shelves};
 use munshi_types::{PersonId, SystemRandom};
 
-use crate::connector_links::{BY_A_PERSON, NOT_THEIRS, YOURS};
-use crate::connector_logins::House;
-use crate::support::Browser;
+use crate::api::connector_links::{BY_A_PERSON, NOT_THEIRS, YOURS};
+use crate::api::connector_logins::House;
+use crate::api::support::Browser;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -7,7 +7,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 on_both! {
     async fn a_test_rehearses_and_tells_everything(test: TestDb) {

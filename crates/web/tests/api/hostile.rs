@@ -6,7 +6,7 @@ use munshi_identity::Role;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 fn deep(levels: usize) -> String {
     format!("{{\"binding\":\"counter\",\"text\":{}1{}}}", "[".repeat(levels), "]".repeat(levels))

@@ -1,10 +1,11 @@
 //! Keys made and taken back through the API.
 
-use munshi_identity::Role;
 use munshi_identity::keys::Carries;
+use munshi_identity::{Person, Role, persons};
+use munshi_test_support::database::MORNING;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 on_both! {
     async fn a_key_is_shown_once_and_taken_back(test: TestDb) {
@@ -25,6 +26,23 @@ on_both! {
         house.get("/v1/runs", text).await.refused(401, "unauthenticated");
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event LIKE 'api_key.%'";
         assert_eq!(house.number(house.shop.tenant, told).await, 2, "made and revoked, each once");
+    }
+
+    async fn a_key_made_for_somebody_else_makes_none(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop;
+        let admin = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Farida", MORNING) };
+        let farida = admin.id;
+        house.db.write(shop.tenant, move |tx| persons::put(tx, &admin)).await.unwrap();
+        let own = house.key_with(shop.tenant, Carries::Person(shop.owner), None, None).await;
+        let lent = json!({ "name": "lent", "speaks_as": "person", "person": farida });
+        let lent = house.post("/v1/keys", &own, lent).await.is(201);
+        let lent = lent["text"].as_str().unwrap();
+        let new = |name: &str| json!({ "name": name, "role": "staff", "speaks_as": "person" });
+        house.post("/v1/keys", lent, new("laundered")).await.refused(403, "forbidden");
+        house.post("/v1/keys", &own, new("plain")).await.is(201);
+        let hers = house.key_with(shop.tenant, Carries::Person(farida), None, None).await;
+        house.post("/v1/keys", &hers, new("hers")).await.is(201);
     }
 
     async fn no_key_makes_one_that_is_more_than_itself(test: TestDb) {

@@ -6,7 +6,7 @@ use munshi_test_support::models::Turn;
 use munshi_types::Clock;
 use serde_json::json;
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 on_both! {
     async fn a_visitor_has_forty_messages_and_then_a_rest(test: TestDb) {

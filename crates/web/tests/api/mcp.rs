@@ -10,7 +10,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::{Installation, Reply};
+use crate::api::support::{Installation, Reply};
 
 /// One request as a client of the older handshake sends it, which needs no session here.
 async fn send(house: &Installation, key: &str, body: &Value) -> Reply {
@@ -199,7 +199,7 @@ on_both! {
         let say = json!({ "text": "all", "idempotency_key": "k" });
         let asked = call(&house, &key, "wipe", say.clone()).await;
         approve(&house, &boss, &asked).await;
-        let answered = tokio::time::timeout(Duration::from_secs(10), call(&house, &key, "wipe", say)).await;
+        let answered = tokio::time::timeout(Duration::from_secs(60), call(&house, &key, "wipe", say)).await;
         let working = answered.expect("it is waited for without end");
         let act = working["structuredContent"]["act"].clone();
         assert_eq!((&working["isError"], &working["structuredContent"]["code"]), (&json!(true), &json!("running")), "{working}");

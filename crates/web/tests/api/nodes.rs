@@ -4,8 +4,8 @@ use munshi_identity::Role;
 use munshi_test_support::models::Turn;
 use serde_json::json;
 
-use crate::support::Installation;
-use crate::visits::{Browser, FRONT, cookie, own};
+use crate::api::support::Installation;
+use crate::api::visits::{Browser, FRONT, cookie, own};
 
 on_both! {
     async fn a_persons_hundred_a_minute_are_a_hundred_on_all_nodes(test: TestDb) {
@@ -105,5 +105,5 @@ on_both! {
 }
 
 fn visitor_secret() -> String {
-    crate::visits::secret("1")
+    crate::api::visits::secret("1")
 }

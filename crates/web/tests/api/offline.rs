@@ -8,7 +8,7 @@ use munshi_llm::Target;
 use munshi_offline::Offline;
 use serde_json::json;
 
-use crate::support::{Installation, chat, text_of};
+use crate::api::support::{Installation, chat, text_of};
 
 on_both! {
     async fn the_offline_model_answers_on_both_ways(test: TestDb) {

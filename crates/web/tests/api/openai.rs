@@ -10,7 +10,7 @@ use munshi_llm::{Event, Fault, Role as Says};
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 pub(crate) const COMPLETIONS: &str = "/v1/chat/completions";
 

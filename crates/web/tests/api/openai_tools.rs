@@ -5,8 +5,8 @@ use munshi_llm::{Part, ToolChoice};
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::openai::{COMPLETIONS, asking, assistant, pieces, staff, user, words};
-use crate::support::Installation;
+use crate::api::openai::{COMPLETIONS, asking, assistant, pieces, staff, user, words};
+use crate::api::support::Installation;
 
 const COUNT_NOTES: &str = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
 

@@ -4,7 +4,7 @@ use munshi_identity::Role;
 use munshi_safety::policy;
 use munshi_test_support::database::MORNING;
 
-use crate::support::{Installation, PAGE_KEY};
+use crate::api::support::{Installation, PAGE_KEY};
 
 on_both! {
     async fn those_who_may_see_a_page_do(test: TestDb) {

@@ -4,7 +4,7 @@ use munshi_identity::Role;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 on_both! {
     async fn somebody_is_added_and_changed(test: TestDb) {

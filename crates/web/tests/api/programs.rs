@@ -5,8 +5,8 @@ use munshi_identity::{Person, Role, persons};
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::mcp::{call, text};
-use crate::support::Installation;
+use crate::api::mcp::{call, text};
+use crate::api::support::Installation;
 
 const NOTES: &str = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
 

@@ -5,7 +5,7 @@ use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 /// All items of a list, page by page.
 async fn all(house: &Installation, key: &str, path: &str, limit: u32) -> Vec<Value> {

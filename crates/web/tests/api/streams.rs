@@ -7,7 +7,7 @@ use munshi_llm::{Event, Fault};
 use munshi_test_support::models::{Turn, saying};
 use serde_json::json;
 
-use crate::support::{Installation, Told, chat, follow, text_of};
+use crate::api::support::{Installation, Told, chat, follow, text_of};
 
 /// Word by word, as models speak.
 fn in_pieces(text: &str) -> Turn {

@@ -246,6 +246,7 @@ impl Installation {
             random: Arc::new(SystemRandom),
             patience: world.patience(),
             key_limit: munshi_web::api::limits::KEY,
+            address_limit: munshi_web::api::limits::ADDRESS,
         };
         let api = Api::receiving(parts, visits);
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);

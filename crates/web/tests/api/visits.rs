@@ -16,7 +16,7 @@ use munshi_web::visitor::local_session;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::{Installation, Told, text_of};
+use crate::api::support::{Installation, Told, text_of};
 
 pub(crate) const FRONT: &str = "/visit/shop-front";
 

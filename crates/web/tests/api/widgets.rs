@@ -8,9 +8,9 @@ use munshi_test_support::models::Turn;
 use munshi_test_support::proxy::Proxy;
 use serde_json::{Value, json};
 
-use crate::browsers::{Served, beside};
-use crate::driver::Browser;
-use crate::support::Installation;
+use crate::api::browsers::{Served, beside};
+use crate::api::driver::Browser;
+use crate::api::support::Installation;
 
 const ENTER: char = '\u{E007}';
 const AN_HOUR_AND_MORE: Duration = Duration::from_secs(2 * 60 * 60);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::{Running, get};
+use crate::web::support::{Running, get};
 
 const DASHBOARD: &str = include_str!("../../../../docs/operations/dashboards/overview.json");
 

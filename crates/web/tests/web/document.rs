@@ -12,7 +12,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 use utoipa_axum::routes;
 
-use crate::support::{app, options, test_routes};
+use crate::web::support::{app, options, test_routes};
 
 async fn document() -> Value {
     document_of(routes()).await

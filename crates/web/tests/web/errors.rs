@@ -1,6 +1,6 @@
 //! Every refusal has the one shape and the request's id.
 
-use crate::support::{Reply, Running, exchange, get};
+use crate::web::support::{Reply, Running, exchange, get};
 use munshi_web::Code;
 
 async fn post(server: &Running, path: &str, headers: &str, body: &str) -> Reply {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Running, exchange, get, open, options};
+use crate::web::support::{Running, exchange, get, open, options};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
@@ -12,7 +12,7 @@ async fn a_handler_that_takes_too_long_is_503() {
     let reply = get(server.address, "/test/slow", "").await;
     assert_eq!((reply.status, reply.error_code().as_str()), (503, "timeout"));
     assert!(!reply.header("retry-after").is_empty());
-    assert!(started.elapsed() < Duration::from_secs(5));
+    assert!(started.elapsed() < Duration::from_secs(30));
 }
 
 #[tokio::test]
@@ -94,7 +94,7 @@ async fn json_over_the_limit_is_413_too() {
 async fn patience_with(server: &Running, bytes: &str) -> Duration {
     let mut stream = open(server.address, bytes).await;
     let (started, mut rest) = (Instant::now(), Vec::new());
-    let read = tokio::time::timeout(Duration::from_secs(10), stream.read_to_end(&mut rest)).await;
+    let read = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
     read.expect("the server closes the connection").unwrap();
     started.elapsed()
 }

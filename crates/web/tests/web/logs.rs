@@ -12,7 +12,7 @@ use telemetry::Format;
 use tower::ServiceExt;
 use tracing::subscriber::DefaultGuard;
 
-use crate::support::{app, options, test_routes};
+use crate::web::support::{app, options, test_routes};
 
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);

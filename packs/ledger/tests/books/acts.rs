@@ -6,7 +6,7 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::Money;
 
-use crate::support::{Shop, cash_sale, credit_sale, received, rupees, some_key};
+use crate::books::support::{Shop, cash_sale, credit_sale, received, rupees, some_key};
 
 on_both_engines! {
     with [MIGRATIONS, munshi_ledger::MIGRATIONS];

@@ -12,7 +12,7 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::Money;
 
-use crate::support::{Shop, rupees};
+use crate::books::support::{Shop, rupees};
 
 const OWN: &str = "27AAPFU0939F1ZV";
 const ELSEWHERE: &str = "29AABCU9603R1ZJ";
@@ -143,13 +143,13 @@ on_both_engines! {
 
     async fn a_sale_has_one_bill_and_a_cancelled_one_gets_none(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let entry = shop.book(crate::support::cash_sale(90)).await;
+        let entry = shop.book(crate::books::support::cash_sale(90)).await;
         let make = |entry: Entry| shop.write(move |tx, writing| {
             bill::make(tx, writing.ids, writing.now, &entry, Wish::default()).map(|(document, _)| document.id)
         });
         let (first, again) = (make(entry.clone()).await.unwrap(), make(entry.clone()).await.unwrap());
         assert_eq!(first, again);
-        let other = shop.book(crate::support::cash_sale(70)).await;
+        let other = shop.book(crate::books::support::cash_sale(70)).await;
         shop.cancel(other.id, "wrong").await.unwrap();
         let other = shop.read(move |tx| entry::find(tx, other.id)).await.unwrap().unwrap();
         assert!(make(other).await.is_err());

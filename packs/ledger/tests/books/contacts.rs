@@ -6,7 +6,7 @@ use munshi_store::{MIGRATIONS, PageRequest};
 use munshi_test_support::on_both_engines;
 use munshi_types::Money;
 
-use crate::support::{Shop, credit_sale, received, rupees};
+use crate::books::support::{Shop, credit_sale, received, rupees};
 
 on_both_engines! {
     with [MIGRATIONS, munshi_ledger::MIGRATIONS];

@@ -7,7 +7,7 @@ use munshi_ledger::books::*;
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, received, rupees};
+use crate::books::support::{Shop, received, rupees};
 
 async fn look(
     shop: &Shop,

@@ -7,7 +7,7 @@ use munshi_store::{MIGRATIONS, Tx};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Ids, Money, SeededRandom, Timestamp, Zone};
 
-use crate::support::Shop;
+use crate::books::support::Shop;
 
 fn fill(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, days: u16, seed: u64) -> Result<bool> {
     let (random, zone) = (SeededRandom::new(seed), Zone::default());

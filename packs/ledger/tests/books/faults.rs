@@ -4,7 +4,7 @@ use munshi_ledger::books::*;
 use munshi_store::{Address, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, cash_sale, credit_sale, received, rupees};
+use crate::books::support::{Shop, cash_sale, credit_sale, received, rupees};
 
 async fn some_books(test: &munshi_test_support::TestDb) -> Shop {
     let shop = Shop::open(test).await;

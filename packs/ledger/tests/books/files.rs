@@ -6,7 +6,7 @@ use munshi_ledger::{Error, Result};
 use munshi_store::{MIGRATIONS, PageRequest, Tx};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, cash_sale, rupees};
+use crate::books::support::{Shop, cash_sale, rupees};
 
 /// The three files of a shop.
 pub(crate) async fn exported(shop: &Shop) -> [String; 3] {

@@ -4,7 +4,7 @@ use munshi_ledger::books::*;
 use munshi_store::{Address, Error, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, credit_sale};
+use crate::books::support::{Shop, credit_sale};
 
 const DELETES: [&str; 13] = [
     "DELETE FROM ledger_books WHERE tenant_id = $1",
@@ -29,7 +29,7 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let (rajan, sugar) = (shop.contact("Rajan").await, shop.item("Sugar", "kg", None).await);
         let lines = vec![Line { item: sugar, quantity: "1".parse().unwrap() }];
-        let entry = shop.book(Act::CreditGiven { party: rajan, amount: crate::support::rupees(5), lent: Lent::Goods, lines }).await;
+        let entry = shop.book(Act::CreditGiven { party: rajan, amount: crate::books::support::rupees(5), lent: Lent::Goods, lines }).await;
         for statement in DELETES {
             let refused = shop.db.write(shop.tenant, move |tx| tx.execute(statement, &[])).await.unwrap_err();
             assert!(matches!(refused, Error::Refused(_)), "{statement}: {refused:?}");

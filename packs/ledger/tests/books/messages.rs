@@ -11,8 +11,8 @@ use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 use munshi_types::Timestamp;
 
-use crate::files::{copied, picture};
-use crate::support::{Shop, rupees};
+use crate::books::files::{copied, picture};
+use crate::books::support::{Shop, rupees};
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -10,8 +10,8 @@ use munshi_types::{Money, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::files::{copied, picture};
-use crate::support::{Shop, some_key};
+use crate::books::files::{copied, picture};
+use crate::books::support::{Shop, some_key};
 
 /// One thing a shop does; numbers pick among what is there.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use munshi_ledger::books::*;
 use munshi_store::{Json, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, credit_sale, rupees};
+use crate::books::support::{Shop, credit_sale, rupees};
 
 fn line(item: ItemId, quantity: &str) -> Line {
     Line { item, quantity: quantity.parse().unwrap() }

@@ -4,7 +4,7 @@ use munshi_ledger::books::*;
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
 
-use crate::support::{Shop, credit_sale, received, rupees, some_key};
+use crate::books::support::{Shop, credit_sale, received, rupees, some_key};
 
 on_both_engines! {
     with [MIGRATIONS, munshi_ledger::MIGRATIONS];

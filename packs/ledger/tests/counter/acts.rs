@@ -8,8 +8,8 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::{Scripted, Turn};
 use serde_json::json;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const FROM_NOBODY: &str =
     "Rs.500.00 credited to a/c **4471 on 15-11-26 from VPA q77@ybl (UPI Ref No 516588123402)";

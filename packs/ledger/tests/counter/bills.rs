@@ -9,8 +9,8 @@ use munshi_test_support::TestDb;
 use munshi_types::{Clock, Money, Zone};
 use std::sync::Arc;
 
-use crate::support::Shop;
-use crate::told::{on_both, tell};
+use crate::counter::support::Shop;
+use crate::counter::told::{on_both, tell};
 
 /// What somebody sees who has this link and no role; none where it does not open.
 async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {

@@ -7,8 +7,8 @@ use munshi_test_support::TestDb;
 use munshi_test_support::models::{Scripted, Turn};
 use serde_json::json;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const NOTHING: &str =
     "I have written nothing in the books just now. Please tell me once more what I should write.";

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use munshi_types::attachment::Attachment;
 
-use crate::support::Shop;
-use crate::told::{on_both, tell};
+use crate::counter::support::Shop;
+use crate::counter::told::{on_both, tell};
 
 on_both! {
     async fn a_payment_link_is_of_what_is_owed_and_has_a_code(test: TestDb) {

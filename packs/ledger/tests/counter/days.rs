@@ -3,8 +3,8 @@
 use munshi_ledger::books::{Day, Days, balances, day_book, days};
 use munshi_types::Money;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 fn paise(rupees: i64) -> Money {
     Money::from_paise(rupees * 100)

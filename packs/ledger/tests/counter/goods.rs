@@ -3,8 +3,8 @@
 use munshi_ledger::books::balances::{self, Standing};
 use munshi_types::Money;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 async fn standing(shop: &Shop) -> Standing {
     shop.db.read(shop.tenant, balances::standing).await.unwrap()

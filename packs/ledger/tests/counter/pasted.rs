@@ -3,8 +3,8 @@
 
 use munshi_ledger::books::balances;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const NONE: &str = "This message tells of no payment, so I have written nothing.";
 const OWN: &str = "This is money between your own accounts, so nothing changes in the books.";

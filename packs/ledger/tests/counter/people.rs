@@ -4,8 +4,8 @@ use munshi_ledger::books::{Found, balances, contacts, day_book};
 use munshi_store::PageRequest;
 use munshi_types::Money;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 on_both! {
     async fn two_names_become_one_after_a_yes(test: TestDb) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use munshi_test_support::models::{Scripted, Turn};
 use serde_json::json;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 on_both! {
     async fn a_prompt_tells_what_the_role_may_see(test: TestDb) {

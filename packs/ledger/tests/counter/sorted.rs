@@ -1,7 +1,7 @@
 //! Whose a payment was that a bank's message told of, said later.
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const FROM_NOBODY: &str =
     "Rs.500.00 credited to a/c **4471 on 15-11-26 from VPA q77@ybl (UPI Ref No 516588123402)";

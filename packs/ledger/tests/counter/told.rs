@@ -4,7 +4,7 @@ use munshi_agent::Event;
 use munshi_types::attachment::{self, Attachment};
 use serde_json::Value;
 
-use crate::support::Shop;
+use crate::counter::support::Shop;
 
 pub(crate) struct Told {
     pub(crate) text: String,

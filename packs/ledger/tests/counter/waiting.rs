@@ -6,8 +6,8 @@ use std::time::Duration;
 use munshi_ledger::books::{Day, balances, entry};
 use munshi_types::{Clock, Money, Zone};
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const FROM_RAMESH: &str =
     "Rs.340.00 credited to a/c **4471 on 15-11-26 from VPA ramesh@ybl (UPI Ref No 516588123409)";

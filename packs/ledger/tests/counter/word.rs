@@ -3,8 +3,8 @@
 use munshi_ledger::books::{balances, contacts, entry};
 use munshi_types::Money;
 
-use crate::support::Shop;
-use crate::told::on_both;
+use crate::counter::support::Shop;
+use crate::counter::told::on_both;
 
 const TO_BIRJU: &str =
     "Rs 900.00 debited from A/c XX4471 on 15-11-26 to VPA ramesh@ybl (UPI Ref No 516588123411)";

@@ -2,7 +2,7 @@
 
 use munshi_test_support::on_both_engines;
 
-use crate::support::Shop;
+use crate::day::support::Shop;
 
 /// Changes a kept figure behind the program's back.
 async fn damage(shop: &Shop, statement: &'static str) {

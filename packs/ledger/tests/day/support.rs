@@ -34,6 +34,8 @@ pub(crate) struct Shop {
     said: AtomicU32,
 }
 
+/// So long a turn may take, on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(120);
 /// Runs and acts are held for less than this.
 const LAPSED: Duration = Duration::from_secs(120);
 
@@ -67,14 +69,14 @@ impl Shop {
     pub(crate) async fn hear(&self, number: u32, text: &str) -> Outcome {
         let received = self.receive(number, text).await;
         let outcome = self.engine.outcome(received.tenant, received.run);
-        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// What comes of what somebody else says, who works here.
     pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> Outcome {
         let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
         let outcome = self.engine.outcome(received.tenant, received.run);
-        tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap()
+        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// Somebody who works at the counter.
@@ -136,7 +138,7 @@ impl Shop {
         next.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
         next.engine.sweep(Due::Lapsed).await.unwrap();
         let outcome = next.engine.outcome(received.tenant, received.run);
-        let outcome = tokio::time::timeout(Duration::from_secs(20), outcome).await.expect("no end").unwrap();
+        let outcome = tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap();
         (next, outcome, was_left)
     }
 

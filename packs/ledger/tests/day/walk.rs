@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-use crate::support::Shop;
+use crate::day::support::Shop;
 
 const STEPS: usize = 40;
 /// The profile's own limit, above which the owner is asked.

@@ -5,7 +5,7 @@ use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::sign_ins;
 use serde_json::json;
 
-use crate::support::{Browser, Installation, PASSWORD};
+use crate::api::support::{Browser, Installation, PASSWORD};
 
 const INVITE: &str = "/account/operators";
 const FORM: [(&str, &str); 2] = [("email", "evil@evil.example"), ("role", "owner")];
@@ -93,7 +93,7 @@ on_both! {
             let mut browser = house.browser();
             let form = [("email", "asha@shop.example"), ("password", PASSWORD), ("next", asked)];
             browser.post("/account/sign-in", &form).await.moved(given);
-            let path = format!("/account/sign-in?next={}", crate::support::encoded(asked));
+            let path = format!("/account/sign-in?next={}", crate::api::support::encoded(asked));
             browser.get(&path).await.moved(given);
             let page = house.browser().get(&path).await;
             assert_eq!(page.between("name=\"next\" value=\"", "\""), given);

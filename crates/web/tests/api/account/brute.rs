@@ -6,7 +6,7 @@ use munshi_identity::Role;
 use munshi_identity::links::Purpose;
 use munshi_identity::operators::{self, OPERATORS};
 
-use crate::support::{Installation, PASSWORD};
+use crate::api::support::{Installation, PASSWORD};
 
 on_both! {
     async fn wrong_passwords_wait_longer_and_the_owner_comes_in(test: TestDb) {

@@ -5,7 +5,7 @@ use munshi_identity::operators::{OPERATORS, roles};
 use munshi_identity::{Role, Token};
 use munshi_types::SystemRandom;
 
-use crate::support::{Installation, PASSWORD};
+use crate::api::support::{Installation, PASSWORD};
 
 on_both! {
     async fn the_first_operator_comes_by_a_link_once(test: TestDb) {

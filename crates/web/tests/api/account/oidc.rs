@@ -16,7 +16,7 @@ use munshi_web::account::oidc::{Oidc, Settings};
 use munshi_web::outgoing::Outgoing;
 use zeroize::Zeroizing;
 
-use crate::support::{Browser, Installation, PASSWORD, encoded};
+use crate::api::support::{Browser, Installation, PASSWORD, encoded};
 
 const SECRET: &str = "s3cret/+ and more";
 
@@ -99,7 +99,7 @@ async fn start(browser: &mut Browser<'_>, next: &str) -> String {
     reply.header("location").to_owned()
 }
 
-async fn sign_in(browser: &mut Browser<'_>, login: &str, next: &str) -> crate::support::Reply {
+async fn sign_in(browser: &mut Browser<'_>, login: &str, next: &str) -> crate::api::support::Reply {
     let there = start(browser, next).await;
     let back = come_back(&there, login).await;
     browser.get(&back).await

@@ -2,7 +2,7 @@
 
 use munshi_identity::Role;
 
-use crate::support::{Installation, PASSWORD};
+use crate::api::support::{Installation, PASSWORD};
 
 const ENGLISH: &str = include_str!("../../../phrases/account/en.txt");
 const EVIL: &str = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'";
@@ -51,7 +51,7 @@ on_both! {
         harmless(&house.browser().sign_in(EVIL, EVIL).await.says(401, "&#60;script&#62;"));
         let form = [("email", EVIL), ("password", "x"), ("next", EVIL)];
         harmless(&house.browser().post("/account/sign-in", &form).await.says(401, "value=\"/account\""));
-        let named = format!("/account/sign-in?next={}", crate::support::encoded(EVIL));
+        let named = format!("/account/sign-in?next={}", crate::api::support::encoded(EVIL));
         harmless(&house.browser().get(&named).await.says(200, "value=\"/account\""));
         harmless(&evil.submit("/account/sign-ins/end", &[("id", EVIL)]).await.says(404, "no such sign-in"));
         harmless(&house.browser().get("/account/oidc/start").await.says(404, "No other service"));
@@ -60,7 +60,7 @@ on_both! {
     async fn nothing_that_is_asked_for_becomes_part_of_a_page(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let mut keeper = house.keeper().await;
-        let tag = crate::support::encoded(EVIL);
+        let tag = crate::api::support::encoded(EVIL);
         let html = ("accept", "text/html");
         for path in [
             format!("/c/{tag}"),

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 use serde_json::{Value, json};
 
-use crate::support::{Browser, HOST_SECRET, Installation, claims, signed};
+use crate::api::support::{Browser, HOST_SECRET, Installation, claims, signed};
 
 /// When the tokens were made.
 const THEN: Timestamp = Timestamp::from_micros(1_700_000_100_000_000);

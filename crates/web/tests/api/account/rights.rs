@@ -3,7 +3,7 @@
 use munshi_identity::Role;
 use munshi_identity::operators::{OPERATORS, roles};
 
-use crate::support::{Browser, Installation};
+use crate::api::support::{Browser, Installation};
 
 /// The id under which somebody stands on the page of people.
 async fn id_of(browser: &mut Browser<'_>, name: &str) -> String {
@@ -59,11 +59,11 @@ on_both! {
         let below = id_of(&mut owner, "staff").await;
         owner.submit(&format!("/account/operators/{below}/role"), &[("role", "admin")]).await.says(200, "signs in again");
         assert!(!staff.is_in().await);
-        staff.sign_in("staff@shop.example", crate::support::PASSWORD).await.moved("/account");
+        staff.sign_in("staff@shop.example", crate::api::support::PASSWORD).await.moved("/account");
         staff.get("/account/keys").await.says(200, "API keys of shop");
         owner.submit(&format!("/account/operators/{below}/role"), &[("role", "none")]).await.says(200, "no more");
         assert!(!staff.is_in().await);
-        staff.sign_in("staff@shop.example", crate::support::PASSWORD).await.moved("/account");
+        staff.sign_in("staff@shop.example", crate::api::support::PASSWORD).await.moved("/account");
         staff.get("/account").await.says(200, "You look after no workspace yet");
         assert_eq!(staff.get("/v1/runs").await.status, 403);
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event = 'operator.role_changed'";

@@ -6,7 +6,7 @@ use munshi_web::Account;
 use serde_json::json;
 
 use super::{Browser, at_machine, opened};
-use crate::support::Installation;
+use crate::api::support::Installation;
 
 on_both! {
     async fn who_sits_here_is_believed_until_somebody_has_an_account(test: TestDb) {

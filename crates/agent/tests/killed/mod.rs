@@ -1,7 +1,7 @@
 //! The whole engine in a process that is killed with -9 at random moments, again and again, while people write to it:
 //! no message is lost, nothing is done twice, and everybody gets an answer.
 //!
-//! Ten kills on each database here. `MUNSHI_KILLS=200 scripts/postgres.sh run cargo test -p munshi-agent --test killed
+//! Ten kills on each database here. `MUNSHI_KILLS=200 scripts/postgres.sh run cargo test -p munshi-agent --test tests -- killed::
 //! -- --nocapture --test-threads=1` is the long one; it says what it saw. With `MUNSHI_LIFE_MS=500` each process is killed
 //! half a second after it was ready, whatever it does then.
 #![allow(
@@ -67,7 +67,8 @@ impl Living {
     #[allow(clippy::zombie_processes, reason = "a child that never was ready has ended the test")]
     fn start(part: &Part) -> Self {
         let role = serde_json::to_string(part).unwrap();
-        let mut child = process::again("the_child_answers", &role).spawn().unwrap();
+        let mut child =
+            process::again(concat!(module_path!(), "::the_child_answers"), &role).spawn().unwrap();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         loop {
             let mut line = String::new();

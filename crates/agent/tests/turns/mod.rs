@@ -10,7 +10,7 @@ macro_rules! on_both {
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS,
                 munshi_connectors::MIGRATIONS,
-                crate::support::NOTES,
+                crate::turns::support::NOTES,
             ];
 
             $($body)+

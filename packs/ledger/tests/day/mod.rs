@@ -6,12 +6,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "unwrapping is how a test fails")]
 
 mod after;
-mod support;
+pub(crate) mod support;
 mod walk;
 
 use munshi_test_support::TestDb;
 
-use crate::support::Shop;
+use crate::day::support::Shop;
 
 /// Says what the script says and gives it back with the replies as they were.
 async fn played(test: &TestDb, script: &str) -> String {

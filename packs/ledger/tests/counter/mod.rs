@@ -14,8 +14,8 @@ mod people;
 mod phrases;
 mod prompts;
 mod sorted;
-#[path = "../day/support.rs"]
-mod support;
 mod told;
 mod waiting;
 mod word;
+
+use crate::day::support;

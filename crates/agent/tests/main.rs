@@ -1,0 +1,5 @@
+//! Every test of this crate from outside, in one binary: each further one is linked by itself.
+
+mod killed;
+mod rows;
+mod turns;

@@ -1,0 +1,6 @@
+//! Every test of this crate from outside, in one binary: each further one is linked by itself.
+
+mod mended;
+mod never_wrong;
+mod spoken;
+mod talk;

@@ -1,0 +1,4 @@
+//! Every test of this crate from outside, in one binary: each further one is linked by itself.
+
+mod house;
+mod stack;
