@@ -137,7 +137,7 @@ impl Db {
         })
     }
 
-    fn send(&self, work: Box<Unit>, access: Access) {
+    fn send(&self, work: Unit, access: Access) {
         match (&self.0.engine, access) {
             (Handle::Sqlite(engine), Access::Read) => engine.read(work),
             (Handle::Sqlite(engine), Access::Write) => engine.write(work),

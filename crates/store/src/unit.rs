@@ -85,12 +85,12 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    pub(crate) fn new(scope: Scope, act: Act) -> (Box<Self>, oneshot::Receiver<Result<Answer>>, Claim) {
+    pub(crate) fn new(scope: Scope, act: Act) -> (Self, oneshot::Receiver<Result<Answer>>, Claim) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
         let claim = Claim(state.clone());
         let unit = Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
-        (Box::new(unit), answer, claim)
+        (unit, answer, claim)
     }
 
     pub(crate) fn scope(&self) -> Scope {
@@ -129,7 +129,7 @@ impl Unit {
     }
 
     /// Answers the caller: with the closure's own result, or with what went wrong around it.
-    pub(crate) fn settle(self: Box<Self>, committed: Result<()>) {
+    pub(crate) fn settle(self, committed: Result<()>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
             (Ok(()), None) => Err(Error::closed()),

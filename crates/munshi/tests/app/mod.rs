@@ -1,7 +1,7 @@
 //! The whole program, run as its users run it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-mod support;
+pub(crate) mod support;
 
 mod approvals;
 mod ask;

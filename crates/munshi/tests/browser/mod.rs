@@ -7,6 +7,5 @@ mod driver;
 mod hostile;
 mod markup;
 mod shop;
-#[allow(dead_code, unused_imports, reason = "shared with the other tests of the program")]
-#[path = "../app/support/mod.rs"]
-mod support;
+
+use crate::app::support;

@@ -34,11 +34,11 @@ impl Postgres {
         Ok(pool)
     }
 
-    pub(crate) fn write(&self, work: Box<Unit>) {
+    pub(crate) fn write(&self, work: Unit) {
         self.submit(Task { work, access: Access::Write });
     }
 
-    pub(crate) fn read(&self, work: Box<Unit>) {
+    pub(crate) fn read(&self, work: Unit) {
         self.submit(Task { work, access: Access::Read });
     }
 

@@ -20,7 +20,7 @@ pub(crate) enum Access {
 }
 
 pub(crate) struct Task {
-    pub(crate) work: Box<Unit>,
+    pub(crate) work: Unit,
     pub(crate) access: Access,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Queue {
 struct Inside {
     ready: VecDeque<Task>,
     /// The tenants that are written to, and who waits for that.
-    seats: HashMap<TenantId, VecDeque<Box<Unit>>>,
+    seats: HashMap<TenantId, VecDeque<Unit>>,
     /// How many wait for any of them.
     waiting: usize,
     /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
@@ -64,7 +64,7 @@ impl Queue {
     }
 
     /// Takes a unit in, or gives it back where too many wait.
-    pub(crate) fn put(&self, task: Task) -> Result<(), Box<Unit>> {
+    pub(crate) fn put(&self, task: Task) -> Result<(), Unit> {
         let mut inside = self.lock();
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
             return Err(task.work);
@@ -120,7 +120,7 @@ impl Queue {
         let Inside { seats, waiting, ready, .. } = &mut *inside;
         let Some(behind) = seats.get_mut(&tenant) else { return };
         let before = behind.len();
-        let next = std::iter::from_fn(|| behind.pop_front()).find(|work| work.is_wanted());
+        let next = std::iter::from_fn(|| behind.pop_front()).find(Unit::is_wanted);
         *waiting -= before - behind.len();
         match next {
             Some(work) => {

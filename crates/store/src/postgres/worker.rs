@@ -61,7 +61,7 @@ impl Worker {
     }
 
     /// Whoever only reads is answered before the transaction ends: nothing of it can be lost.
-    fn read(&mut self, mut work: Box<Unit>) {
+    fn read(&mut self, mut work: Unit) {
         if !work.claim() {
             return;
         }
@@ -87,11 +87,11 @@ impl Worker {
         self.put_back(session);
     }
 
-    fn write(&mut self, mut work: Box<Unit>) {
+    fn write(&mut self, mut work: Unit) {
         if !work.claim() {
             return;
         }
-        let outcome = self.committed(work.as_mut());
+        let outcome = self.committed(&mut work);
         if let Err(error) = &outcome {
             self.writes.failed(error);
             self.health.failed(error);

@@ -15,12 +15,12 @@ use crate::options::Options;
 use crate::threads::{QUEUE_LENGTH, join, start, too_many};
 use crate::unit::Unit;
 
-type Queue = (Sender<Box<Unit>>, Receiver<Box<Unit>>);
+type Queue = (Sender<Unit>, Receiver<Unit>);
 
 /// The open database. Dropping it lets queued units finish, then ends the threads.
 pub(crate) struct Sqlite {
-    write: Option<Sender<Box<Unit>>>,
-    read: Option<Sender<Box<Unit>>>,
+    write: Option<Sender<Unit>>,
+    read: Option<Sender<Unit>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -44,16 +44,16 @@ impl Sqlite {
         Ok(Self { write: Some(write), read: Some(read), threads })
     }
 
-    pub(crate) fn write(&self, work: Box<Unit>) {
+    pub(crate) fn write(&self, work: Unit) {
         submit(self.write.as_ref(), work);
     }
 
-    pub(crate) fn read(&self, work: Box<Unit>) {
+    pub(crate) fn read(&self, work: Unit) {
         submit(self.read.as_ref(), work);
     }
 }
 
-fn submit(queue: Option<&Sender<Box<Unit>>>, work: Box<Unit>) {
+fn submit(queue: Option<&Sender<Unit>>, work: Unit) {
     let refused = match queue {
         Some(queue) => queue.try_send(work).err().map(TrySendError::into_inner),
         None => Some(work),

@@ -14,7 +14,7 @@ use crate::unit::{Unit, Verdict};
 
 pub(crate) struct Reader {
     session: Session,
-    queue: Receiver<Box<Unit>>,
+    queue: Receiver<Unit>,
     time: Duration,
     health: Health,
     meter: Meter,
@@ -23,7 +23,7 @@ pub(crate) struct Reader {
 impl Reader {
     pub(crate) fn new(
         mut connection: Connection,
-        queue: Receiver<Box<Unit>>,
+        queue: Receiver<Unit>,
         options: &Options,
         health: &Health,
     ) -> Result<Self> {
@@ -38,7 +38,7 @@ impl Reader {
             if !work.claim() {
                 continue;
             }
-            let outcome = self.one(work.as_mut());
+            let outcome = self.one(&mut work);
             match &outcome {
                 Ok(()) => self.meter.committed(1),
                 Err(error) => self.meter.failed(error),

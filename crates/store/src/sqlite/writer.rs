@@ -36,13 +36,13 @@ const UNDONE: &str = "it was undone because another unit took too long, try agai
 
 pub(crate) struct Writer {
     session: Session,
-    queue: Receiver<Box<Unit>>,
+    queue: Receiver<Unit>,
     bell: Bell,
     time: Duration,
     health: Health,
     meter: Meter,
     /// Units that have run and wait for the commit, and how many of them have something to commit.
-    group: Vec<Box<Unit>>,
+    group: Vec<Unit>,
     kept: usize,
     /// How many the last group had, and how long its commit took: what to expect of this one.
     companions: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Writer {
 impl Writer {
     pub(crate) fn new(
         mut connection: Connection,
-        queue: Receiver<Box<Unit>>,
+        queue: Receiver<Unit>,
         bell: Bell,
         (options, health): (&Options, &Health),
     ) -> Result<Self> {
@@ -85,12 +85,12 @@ impl Writer {
     }
 
     /// Runs the first unit and those that wait behind it, in one open transaction.
-    fn gather(&mut self, first: Box<Unit>) -> Result<()> {
+    fn gather(&mut self, first: Unit) -> Result<()> {
         let began = Instant::now();
         let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
             if work.claim() {
-                let outcome = self.include(work.as_mut(), now);
+                let outcome = self.include(&mut work, now);
                 self.group.push(work);
                 outcome?;
             }
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Waits for one of the callers that were answered last, when a commit without them would cost more.
-    fn wait(&self, began: Instant) -> Option<Box<Unit>> {
+    fn wait(&self, began: Instant) -> Option<Unit> {
         let patience = (self.commit_took / PATIENCE_SHARE).min(GROUP_TIME);
         if self.group.len() >= self.companions || patience < SHORTEST_PATIENCE {
             return None;
