@@ -31,6 +31,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// So long others wait for it. Whatever breaks the process at once has done so by then: the marker is taken back, since
 /// what happens beside others is nobody's.
 const ALONE_FOR: Duration = Duration::from_secs(30);
+/// After this pause a marker that could not be taken back is tried once more.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// How a run may be worked on.
 pub(crate) enum TurnPass {
@@ -54,11 +56,12 @@ impl TurnPass {
             done = &mut work => return done,
             () = tokio::time::sleep(ALONE_FOR) => {}
         }
-        match inner.db.write(held.tenant, move |tx| take_back(tx, held)).await {
-            Ok(()) => drop(guard),
-            // Others go on waiting rather than dying on its account.
-            Err(error) => tracing::warn!(run = %held.run, %error, "a run keeps its marker and goes on alone"),
+        tokio::select! {
+            done = &mut work => return done,
+            () = inner.unmark(held) => {}
         }
+        // It is one of many from here on: who goes on alone next waits for it.
+        let _beside = guard.downgrade();
         work.await
     }
 }
@@ -93,13 +96,21 @@ impl Inner {
         if deaths + 1 >= MOST_DEATHS {
             tokio::time::sleep_until(self.started + SETTLED).await;
         }
-        let guard = self.wait_alone(held).await;
-        self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
-        tracing::warn!(run = %held.run, deaths, "a run made no progress in several processes and goes on alone");
-        Ok(match guard {
+        let pass = match self.wait_alone(held).await {
             Some(guard) => TurnPass::Alone(guard, held),
             None => TurnPass::Shared(self.turns.clone().read_owned().await),
-        })
+        };
+        self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
+        tracing::warn!(run = %held.run, deaths, "a run made no progress in several processes and goes on alone");
+        Ok(pass)
+    }
+
+    /// Takes the marker back. Until it is, others go on waiting rather than dying on its account.
+    async fn unmark(&self, held: Held) {
+        while let Err(error) = self.db.write(held.tenant, move |tx| take_back(tx, held)).await {
+            tracing::warn!(run = %held.run, %error, "a run keeps its marker for now and goes on alone");
+            tokio::time::sleep(AGAIN).await;
+        }
     }
 
     async fn wait_alone(&self, held: Held) -> Option<OwnedRwLockWriteGuard<()>> {

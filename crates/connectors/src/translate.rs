@@ -171,9 +171,10 @@ fn translated(
     let cacheable = said.own.and_then(|own| own.cacheable).unwrap_or(false);
     spec.cacheable = !writes && cacheable && !spec.is_fleeting();
     let declares = declares && source.accepted == Accepted::Yes;
+    // A stranger's word about itself opens nothing: the operator has to have declared the tool.
+    let is_vouched_for = source.accepted == Accepted::Yes && said.own.is_some_and(|own| own.effect.is_some());
     spec.egress = source.entry.egress.unwrap_or(match listed.hints.open_world {
-        // A stranger's word about itself opens nothing.
-        Some(false) if declares => Egress::Allow,
+        Some(false) if is_vouched_for => Egress::Allow,
         _ => Egress::Ask,
     });
     spec.shows = source.entry.shows;

@@ -96,12 +96,15 @@ fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
     let read = json!({ "munshi/tool": { "effect": "read" } });
     let closed = json!({ "openWorldHint": false });
     let (asks, allows) = (Egress::Ask, Egress::Allow);
+    let declared = "[x.tools.do_it]\neffect = \"read\"\n";
     for (theirs, own, accepted, egress) in [
         (json!({}), "", Accepted::Yes, asks),
         (json!({ "annotations": closed }), "", Accepted::Yes, asks),
         (json!({ "_meta": read }), "", Accepted::Yes, asks),
-        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Yes, allows),
-        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Held, asks),
+        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Yes, asks),
+        (json!({}), declared, Accepted::Yes, asks),
+        (json!({ "annotations": closed }), declared, Accepted::Yes, allows),
+        (json!({ "annotations": closed }), declared, Accepted::Held, asks),
         (json!({ "_meta": read, "annotations": closed }), "egress = \"deny\"\n", Accepted::Yes, Egress::Deny),
         (json!({}), "egress = \"allow\"\n", Accepted::Yes, allows),
     ] {

@@ -80,12 +80,19 @@ impl Inner {
     }
 }
 
-/// The acts of a run as they stand in their own table: its snapshot may be older, or unreadable.
+/// The acts of a run as they stand in their own table: its snapshot may be older, or unreadable. One that an earlier run
+/// asked about, and this one performed, is still that run's in the table.
 fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     if run.kind == runs::REHEARSAL {
         return Ok(Vec::new());
     }
-    Ok(acts::of_run(tx, run.id)?)
+    let mut all = acts::of_run(tx, run.id)?;
+    for called in run.snapshot.all() {
+        if all.iter().all(|act| act.id != called.act) {
+            all.extend(acts::find(tx, called.act)?);
+        }
+    }
+    Ok(all)
 }
 
 impl Inner {

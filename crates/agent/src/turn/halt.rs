@@ -2,6 +2,7 @@
 
 use munshi_lang::Fill;
 use munshi_safety::acts::in_plain_words;
+use munshi_tools::Answer;
 use serde_json::Value;
 
 use super::{End, Turn};
@@ -47,7 +48,8 @@ impl Turn {
 
     /// What was surely written from an exchange on, a line each, in the words a question about it would have.
     pub(crate) fn done(&self, from: usize) -> Vec<String> {
-        let is_done = |called: &&Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
+        // What goes on by itself may still fail.
+        let is_done = |called: &&Called| matches!(&called.outcome, CallOutcome::Ended { ok: true, result } if result["code"] != Answer::WORKING);
         let words = |called: &Called| {
             let tool = self.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
             let spec = &tool.known.spec;

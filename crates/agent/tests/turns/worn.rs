@@ -163,6 +163,23 @@ on_both! {
         assert_eq!((shop.notes().await, outcome.degraded), (1, false));
     }
 
+    /// The act is the first run's, which asked; the yes is another's.
+    async fn what_was_done_after_a_yes_is_told_too(test: TestDb) {
+        let shop = Shop::open(&test, [Turn::call("drop", &arguments("milk")), hanging()]).await;
+        let asked = shop.say("1", "remove the milk").await;
+        assert!(shop.outcome(&asked).await.approval.is_some());
+        let received = shop.say("2", "yes").await;
+        until(|| shop.model.requests().len() == 2).await;
+        shop.engine.abandon();
+        for _ in 0..6 {
+            one_more(&test, &shop, vec![hanging()]).await;
+        }
+        let outcome = last(&test, &shop, &received, Vec::new()).await;
+        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert!(outcome.text.contains("milk") && outcome.text.starts_with("I have stopped."), "{outcome:?}");
+        assert!(!outcome.degraded);
+    }
+
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
         for broken in [r#"UPDATE runs SET epoch = 6, snapshot = '{"alone": [4, 5, 6]}' WHERE tenant_id = $1"#, "UPDATE runs SET snapshot = '[1]' WHERE tenant_id = $1"] {
             let test = TestDb::open(test.engine(), &[

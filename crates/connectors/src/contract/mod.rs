@@ -270,13 +270,15 @@ fn initialize(took: Duration) -> Finding {
 }
 
 fn confined(trial: &Trial, way: &Way) -> Finding {
-    match (trial.entry.command.is_empty(), way.confines(&trial.entry)) {
-        (true, _) => Finding::skipped("confined", "it is no program of this machine"),
-        (_, true) => {
+    const ADVICE: &str = "run Munshi on Linux 6.2 or newer with Landlock";
+    let doubtful = |detail: &str| Finding::new("confined", Verdict::Doubtful, detail).advised(ADVICE);
+    match (trial.entry.command.is_empty(), way.confines(&trial.entry), way.confinement.is_whole) {
+        (true, ..) => Finding::skipped("confined", "it is no program of this machine"),
+        (_, true, true) => {
             Finding::pass("confined", "it reads and writes its own folder and what connectors.toml names")
         }
-        (_, false) => Finding::new("confined", Verdict::Doubtful, "it can read whatever Munshi can")
-            .advised("run Munshi on Linux 5.13 or newer with Landlock"),
+        (_, true, false) => doubtful("it can read no more than it may, and empty files by their paths"),
+        (_, false, _) => doubtful("it can read whatever Munshi can"),
     }
 }
 

@@ -155,7 +155,9 @@ fn look_up(
     let found = tx.optional(
         across_tenants(
             "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
-               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, k.maker, k.maker_person, s.hash, s.ends_at
+               k.last_used_at, k.speaks_as, k.ceiling, k.ceiling_opened, s.hash, s.ends_at,
+               CASE WHEN s.maker IS NULL THEN k.maker ELSE s.maker END AS maker,
+               CASE WHEN s.maker IS NULL THEN k.maker_person ELSE s.maker_person END AS maker_person
              FROM api_key_secrets s JOIN api_keys k ON k.tenant_id = s.tenant_id AND k.id = s.key_id
              WHERE s.handle = $1 AND k.revoked_at IS NULL",
         ),

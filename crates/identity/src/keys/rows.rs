@@ -148,8 +148,8 @@ pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revok
     Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
 }
 
-/// Takes back every key that somebody answers for; gives those that were good until now. Of a key they made and somebody
-/// rotated since, the secret that they know ends before its grace does.
+/// Takes back every key that somebody answers for; gives those that were good until now. Of a key that somebody rotated
+/// since, the secret that they know ends before its grace does.
 pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Result<Vec<Key>> {
     let ids: Vec<KeyId> = tx.all(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND maker = $2 AND revoked_at IS NULL ORDER BY id",
@@ -161,8 +161,7 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
         revoked.extend(revoke(tx, id, now)?.filter(|one| one.changed).map(|one| one.key));
     }
     tx.execute(
-        "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND ends_at > $3 AND key_id IN (
-           SELECT id FROM api_keys WHERE tenant_id = $1 AND made_by = $2 AND maker <> $2 AND revoked_at IS NULL)",
+        "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND maker = $2 AND ends_at > $3",
         params![maker, now],
     )?;
     Ok(revoked)
@@ -255,7 +254,15 @@ pub fn rotate(
 }
 
 /// Whoever was shown a new secret answers for the key from now on: it ends with what they are, not with what the maker was.
+/// For the secrets from before, as long as their grace lasts, answers who did so until now.
 pub fn hand_over(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
+    tx.execute(
+        "UPDATE api_key_secrets SET
+           maker = (SELECT k.maker FROM api_keys k WHERE k.tenant_id = $1 AND k.id = $2),
+           maker_person = (SELECT k.maker_person FROM api_keys k WHERE k.tenant_id = $1 AND k.id = $2)
+         WHERE tenant_id = $1 AND key_id = $2 AND maker IS NULL AND ends_at IS NOT NULL",
+        params![id],
+    )?;
     tx.execute(
         "UPDATE api_keys SET maker = $3, maker_person = $4 WHERE tenant_id = $1 AND id = $2",
         params![id, maker.name, maker.person],

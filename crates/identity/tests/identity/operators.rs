@@ -491,12 +491,12 @@ on_both_engines! {
     async fn a_rotated_key_ends_with_whoever_rotated_it(test: TestDb) {
         let (shop, now) = (test.tenant("shop").await, test.clock.now());
         let mut owners = Vec::new();
-        for email in ["asha@shop.example", "farid@shop.example"] {
+        for email in ["asha@shop.example", "farid@shop.example", "lata@shop.example"] {
             let id = operator(&test, new(email)).await.id;
             door!(test, |tx| roles::give(tx, id, shop, Role::Owner, now)).unwrap();
             owners.push(id);
         }
-        let (asha, farid) = (owners[0], owners[1]);
+        let (asha, farid, lata) = (owners[0], owners[1], owners[2]);
         let (ids, by) = (test.ids.clone(), links::by_operator(asha));
         let new = NewKey {
             name: "till".to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
@@ -504,19 +504,22 @@ on_both_engines! {
         };
         let made = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap();
         let id = made.key.id;
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
+        let rotated_by = |who| move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
             let rotated = keys::rotate(tx, &SystemRandom, id, Duration::from_secs(3600), now)?.unwrap();
-            keys::hand_over(tx, id, &KeyMaker::named(links::by_operator(farid)))?;
+            keys::hand_over(tx, id, &KeyMaker::named(links::by_operator(who)))?;
             Ok(rotated.text)
         };
-        let second = test.db.write(shop, unit).await.unwrap();
+        let second = test.db.write(shop, rotated_by(farid)).await.unwrap();
+        let third = test.db.write(shop, rotated_by(lata)).await.unwrap();
         let good = async |text: &KeyText| keys::authenticate(&test.db, text.reveal(), now).await.unwrap().is_some();
-        assert!(good(&made.text).await && good(&second).await);
+        assert!(good(&made.text).await && good(&second).await && good(&third).await);
         assert!(door!(test, |tx| roles::take(tx, asha, shop, now)).unwrap().revoked.is_empty());
         assert!(!good(&made.text).await, "the secret that Asha knows");
         assert!(good(&second).await);
-        let taken = door!(test, |tx| roles::take(tx, farid, shop, now)).unwrap();
+        assert!(door!(test, |tx| roles::take(tx, farid, shop, now)).unwrap().revoked.is_empty());
+        assert!(!good(&second).await && good(&third).await, "the secret that Farid knows");
+        let taken = door!(test, |tx| roles::take(tx, lata, shop, now)).unwrap();
         assert_eq!(taken.revoked.len(), 1);
-        assert!(!good(&second).await);
+        assert!(!good(&third).await);
     }
 }

@@ -156,7 +156,7 @@ export class Chat {
     this.view.asking().filter((id) => !open.has(id)).forEach((id) => this.view.asked(id));
     thread.approvals.forEach((approval) => this.view.ask(approval));
     const newest = thread.messages[thread.messages.length - 1];
-    if (newest && !thread.running.length && !this.live.size) this.view.suggest(newest.suggestions || []);
+    if (newest && !thread.running.length && !this.live.size && !this.outgoing().length) this.view.suggest(newest.suggestions || []);
     if (!thread.messages.length && isFirst && !this.outgoing().length) this.view.suggest([this.words["suggest-help"]]);
     thread.running.forEach((run) => this.follow(run));
     if (isFirst && thread.messages.length && !this.chosen) this.speak(thread.voice, false);

@@ -101,9 +101,10 @@ export class View {
     event.preventDefault();
     const text = this.text.value.trim();
     if (!text) return;
-    this.text.value = "";
-    this.typed();
+    // First, while it is known what stood there when it was begun.
     this.on.say(text);
+    this.text.value = "";
+    this.typed(false);
     this.text.focus();
   }
 

@@ -135,6 +135,17 @@ on_both! {
         assert_eq!(notes(&house).await, 1, "a person has agreed: {done}");
     }
 
+    async fn a_program_gives_no_role(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let program = program(&house).await;
+        let new = json!({ "name": "X", "role": "staff" });
+        house.post("/v1/persons", &program, new.clone()).await.refused(403, "forbidden");
+        let made = house.post("/v1/persons", &program, json!({ "name": "X" })).await.is(201);
+        let path = format!("/v1/persons/{}", made["id"].as_str().unwrap());
+        house.call("PATCH", &path, &program, Some(json!({ "role": "viewer" }))).await.refused(403, "forbidden");
+        house.post("/v1/persons", &typed(&house).await, new).await.is(201);
+    }
+
     async fn a_program_makes_keys_for_programs_alone(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let key = program(&house).await;

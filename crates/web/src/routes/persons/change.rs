@@ -1,5 +1,6 @@
 //! `PATCH /v1/persons/{id}`: what is known of somebody changes.
 
+use munshi_identity::keys::SpeaksAs;
 use munshi_identity::{Person, Role as Stands, persons};
 use munshi_safety::audit::Event;
 use munshi_store::Tx;
@@ -126,8 +127,13 @@ fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &Telling) -> 
     Ok(())
 }
 
-/// Roles are given and taken by owners and admins, and none above their own.
+/// Roles are given and taken by owners and admins, and none above their own; not by programs, who could make themselves the
+/// person that confirms what they write.
 pub(crate) fn may_give(key: &Key, before: Option<Stands>, after: Option<Stands>) -> Result<(), ApiError> {
+    if key.caller.speaks_as == SpeaksAs::Program {
+        return Err(ApiError::new(Code::Forbidden, "A key of a program gives and takes no roles.")
+            .hint("Somebody does it: on the account page, with `munshi person set`, or with a key that speaks as a person."));
+    }
     let may = matches!(key.role(), Some(Stands::Owner | Stands::Admin));
     if may && key.is_above(before) && key.is_above(after) {
         return Ok(());
