@@ -42,6 +42,8 @@ pub struct Caller {
     pub areas: Option<Vec<Grant>>,
     /// None where the key opens all of the tenant's.
     pub bindings: Option<Vec<BindingId>>,
+    /// When it opens nothing any more, if that is set.
+    pub until: Option<Timestamp>,
 }
 
 impl Caller {
@@ -188,6 +190,7 @@ fn look_up(
         principal,
         areas: found.areas,
         bindings: found.bindings,
+        until,
     });
     Ok(caller.map(|caller| (Admitted { caller, hash, until }, last_used_at)))
 }

@@ -65,5 +65,6 @@ fn caller(who: &SignedIn, workspace: Workspace) -> Caller {
         principal: Principal { standing, ..Principal::anonymous(tenant.id) },
         areas: None,
         bindings: None,
+        until: None,
     }
 }

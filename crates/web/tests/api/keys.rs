@@ -28,6 +28,23 @@ on_both! {
         assert_eq!(house.number(house.shop.tenant, told).await, 2, "made and revoked, each once");
     }
 
+    async fn no_key_outlives_the_one_it_was_made_with(test: TestDb) {
+        let house = Installation::open(&test, []).await;
+        let owner = house.key(Role::Owner).await;
+        let new = |name: &str, more: Value| {
+            let mut new = json!({ "name": name, "role": "owner", "speaks_as": "person" });
+            new.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            new
+        };
+        let (soon, late) = ("2030-01-02T00:00:00Z", "2030-01-03T00:00:00Z");
+        let short = house.post("/v1/keys", &owner, new("short", json!({ "expires_at": soon }))).await.is(201);
+        let short_text = short["text"].as_str().unwrap();
+        for more in [json!({}), json!({ "expires_at": late })] {
+            let child = house.post("/v1/keys", short_text, new(&more.to_string(), more)).await.is(201);
+            assert_eq!(child["expires_at"], short["expires_at"], "{child}");
+        }
+    }
+
     async fn a_key_made_for_somebody_else_makes_none(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let shop = house.shop;

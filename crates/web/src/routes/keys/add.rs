@@ -63,7 +63,8 @@ pub(crate) async fn add_key(
         carries: carries(new.role, new.person)?,
         areas: areas(&key, new.areas)?,
         bindings,
-        expires_at: new.expires_at,
+        // None outlives the key it is made with.
+        expires_at: [new.expires_at, key.caller.until].into_iter().flatten().min(),
         speaks_as: may_speak(&key, new.speaks_as)?,
         made_by: String::new(),
         maker: key.maker()?,
