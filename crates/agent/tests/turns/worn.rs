@@ -176,8 +176,7 @@ on_both! {
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
         assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
-        assert!(outcome.text.contains("milk") && outcome.text.starts_with("I have stopped."), "{outcome:?}");
-        assert!(!outcome.degraded);
+        assert!(outcome.text.contains("milk") && !outcome.degraded, "{outcome:?}");
     }
 
     async fn what_can_not_even_be_read_ends_with_an_answer(test: TestDb) {
