@@ -21,7 +21,8 @@ pub struct Workspace {
     pub sources: Vec<Source>,
 }
 
-const LEFT_OUT: [&str; 4] = ["target", "data", "node_modules", "__pycache__"];
+/// Folders of the root, and what `make soak` builds.
+const LEFT_OUT: [&str; 5] = ["target", "data", "node_modules", "__pycache__", "soak/target"];
 const READ: [&str; 3] = [".rs", ".sql", ".toml"];
 
 impl Workspace {
@@ -58,10 +59,11 @@ impl Workspace {
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') || (path.is_empty() && LEFT_OUT.contains(&name.as_str())) {
+            let is_hidden = name.starts_with('.');
+            let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+            if is_hidden || LEFT_OUT.contains(&path.as_str()) {
                 continue;
             }
-            let path = if path.is_empty() { name } else { format!("{path}/{name}") };
             self.paths.push(path.clone());
             if entry.file_type().map_err(failed)?.is_dir() {
                 self.add_folder(&entry.path(), &path)?;
