@@ -15,7 +15,7 @@ use crate::postgres::Postgres;
 use crate::session::Session;
 use crate::sqlite::Sqlite;
 use crate::tx::{Door, PlatformTx, Tx};
-use crate::unit::{Act, Answer, Claim, Scope, Unit, answered, refuse_nesting, untyped};
+use crate::unit::{Claim, Scope, Unit, UnitAnswer, UnitBody, answered, refuse_nesting, untyped};
 
 /// The database, whichever engine. Cheap to clone; the last clone to go closes it.
 #[derive(Clone)]
@@ -115,7 +115,7 @@ impl Db {
     }
 
     /// Generic in what a unit answers alone; what is generic in the unit itself is compiled hundreds of times.
-    async fn submit<T, E>(&self, scope: Scope, access: Access, act: Act) -> Result<T, E>
+    async fn submit<T, E>(&self, scope: Scope, access: Access, act: UnitBody) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
@@ -127,8 +127,8 @@ impl Db {
         &self,
         scope: Scope,
         access: Access,
-        act: Act,
-    ) -> Pin<Box<dyn Future<Output = Result<Answer>> + Send + '_>> {
+        act: UnitBody,
+    ) -> Pin<Box<dyn Future<Output = Result<UnitAnswer>> + Send + '_>> {
         Box::pin(async move {
             refuse_nesting()?;
             let (unit, answer, claim) = Unit::new(scope, act);
@@ -147,7 +147,7 @@ impl Db {
     }
 
     /// A unit that has not begun in time is given up; one that has begun is waited for, whatever it takes.
-    async fn wait(&self, mut answer: Receiver<Result<Answer>>, claim: Claim) -> Result<Answer> {
+    async fn wait(&self, mut answer: Receiver<Result<UnitAnswer>>, claim: Claim) -> Result<UnitAnswer> {
         let limit = self.0.options.queue_timeout;
         let answered = match tokio::time::timeout(limit, &mut answer).await {
             Ok(answered) => answered,

@@ -51,11 +51,11 @@ impl Drop for Claim {
 }
 
 /// A closure's own answer, whatever its type: units are many, and what carries them is compiled once.
-pub(crate) type Answer = Result<Box<dyn Any + Send>, Box<dyn Any + Send>>;
-pub(crate) type Act = Box<dyn FnOnce(&mut Session) -> Answer + Send>;
+pub(crate) type UnitAnswer = Result<Box<dyn Any + Send>, Box<dyn Any + Send>>;
+pub(crate) type UnitBody = Box<dyn FnOnce(&mut Session) -> UnitAnswer + Send>;
 
 /// Takes the types out of a closure. `answered` puts them back.
-pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut Session) -> Result<T, E> + Send + 'static) -> Act
+pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut Session) -> Result<T, E> + Send + 'static) -> UnitBody
 where
     T: Send + 'static,
     E: Send + 'static,
@@ -67,7 +67,7 @@ where
 }
 
 /// A unit's answer as its caller knows it: the closure's own, or what went wrong around it.
-pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<Answer>) -> Result<T, E> {
+pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<UnitAnswer>) -> Result<T, E> {
     match answer? {
         Ok(value) => value.downcast().map(|value| *value).map_err(|_| Error::closed().into()),
         Err(error) => Err(error.downcast().map_or_else(|_| Error::closed().into(), |error| *error)),
@@ -77,15 +77,15 @@ pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<Answ
 /// A unit as the threads see it.
 pub(crate) struct Unit {
     scope: Scope,
-    act: Option<Act>,
-    outcome: Option<Result<Answer>>,
+    act: Option<UnitBody>,
+    outcome: Option<Result<UnitAnswer>>,
     hooks: Vec<Hook>,
-    reply: oneshot::Sender<Result<Answer>>,
+    reply: oneshot::Sender<Result<UnitAnswer>>,
     state: Arc<AtomicU8>,
 }
 
 impl Unit {
-    pub(crate) fn new(scope: Scope, act: Act) -> (Self, oneshot::Receiver<Result<Answer>>, Claim) {
+    pub(crate) fn new(scope: Scope, act: UnitBody) -> (Self, oneshot::Receiver<Result<UnitAnswer>>, Claim) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
         let claim = Claim(state.clone());

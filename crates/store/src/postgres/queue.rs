@@ -159,9 +159,9 @@ mod tests {
     use super::*;
     use crate::error::{Error, Result as Stored};
     use crate::session::Session;
-    use crate::unit::{Answer, Claim, Unit, untyped};
+    use crate::unit::{Claim, Unit, UnitAnswer, untyped};
 
-    type Held = (oneshot::Receiver<Stored<Answer>>, Claim);
+    type Held = (oneshot::Receiver<Stored<UnitAnswer>>, Claim);
 
     fn write(tenant: u128) -> (Task, Held) {
         let scope = Scope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));

@@ -112,7 +112,8 @@ export class Chat {
       for (let tries = 0; ; tries += 1) {
         try {
           this.show(await this.door.thread(), isFirst);
-          this.view.notice("");
+          // The line is there again; what else was told stays.
+          if (this.view.note.textContent === this.words.offline) this.view.notice("");
           return;
         } catch (error) {
           if (error.isFinal) return this.refused(error);
