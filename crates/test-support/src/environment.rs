@@ -7,6 +7,15 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set: run the tests with scripts/test.sh"))
 }
 
+/// Whether `make soak` runs: all of what a shorter run tries a part of.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the script that runs the tests says here how long they may take"
+)]
+pub fn is_long() -> bool {
+    std::env::var_os("MUNSHI_TEST_LONG").is_some()
+}
+
 /// Where a real model serves OpenAI's and Anthropic's wires.
 pub fn model() -> String {
     variable("MUNSHI_TEST_MODEL")

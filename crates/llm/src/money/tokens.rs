@@ -1,7 +1,6 @@
 //! Tokens counted here: before a call, to know what it may cost, and after one whose provider did not say.
 //!
-//! One tokenizer serves all; a fixed factor for each provider makes it err on the high side. It is loaded when first
-//! needed.
+//! One tokenizer serves all; a fixed factor for each provider makes it err on the high side.
 
 use std::sync::LazyLock;
 
@@ -17,8 +16,6 @@ const UNSEEN_TOKENS: u64 = 32_000;
 const BYTES_A_TOKEN: u64 = 20;
 /// The wrapping of a message, a tool, a call.
 const WRAPPING_TOKENS: u64 = 8;
-
-static TOKENIZER: LazyLock<&'static bpe_openai::Tokenizer> = LazyLock::new(bpe_openai::o200k_base);
 
 /// Counts of shorter texts are made sooner than found.
 const WORTH_KEEPING: usize = 200;
@@ -40,7 +37,11 @@ const fn factors(provider: &str, wire: Wire) -> (u64, u64) {
 
 /// By OpenAI's own count: what is stored with a text, whoever will read it.
 pub fn count(text: &str) -> u64 {
-    if text.len() < WORTH_KEEPING { counted(text) } else { KEPT.get(text, || counted(text)) }
+    if text.len() < WORTH_KEEPING {
+        munshi_tokens::count(text)
+    } else {
+        KEPT.get(text, || munshi_tokens::count(text))
+    }
 }
 
 /// What the text is likely to count as at a target.
@@ -50,10 +51,6 @@ pub fn count_for(target: &Target, text: &str) -> u64 {
     let foreign = text.bytes().filter(|byte| !byte.is_ascii()).count() as u64;
     let factor = latin + (other - latin) * foreign / bytes;
     (count(text) * factor).div_ceil(100)
-}
-
-fn counted(text: &str) -> u64 {
-    TOKENIZER.count(text) as u64
 }
 
 /// What a message says, without pictures.

@@ -19,7 +19,7 @@ use crate::budget::support::{Scene, on, tenant_alone};
 
 /// How many reservations are asked for in all, where nobody says otherwise; by how many callers; and how many a unit
 /// asks for.
-const RESERVATIONS: u64 = 20_000;
+const RESERVATIONS: u64 = 6_000;
 const CALLERS: u64 = 32;
 const A_UNIT: u64 = 10;
 const TENANTS: usize = 4;
