@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# The long tests: 200 kills on each engine, and our JSON Schema checker beside a full implementation.
+# The long tests: our JSON Schema checker and token counts beside others', the protocol's whole conformance suite, many
+# reservations at once, and 200 kills on each engine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo test --release --manifest-path soak/Cargo.toml
+MUNSHI_TEST_LONG=1 MUNSHI_TEST_RESERVATIONS=${MUNSHI_TEST_RESERVATIONS:-100000} scripts/test.sh \
+  -p munshi-connectors -p munshi-safety -E 'test(our_client_conforms) or test(many_reservations)'
 MUNSHI_KILLS=${MUNSHI_KILLS:-200} scripts/postgres.sh run \
   cargo test --release -p munshi-agent --test tests -- killed:: --nocapture --test-threads=1
