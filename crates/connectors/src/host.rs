@@ -31,6 +31,8 @@ use crate::translate::{self, Outcome, Source};
 
 /// Starting many at once would take the machine from everybody else.
 const AT_ONCE: usize = 4;
+/// How long somebody waits for a tenant's connectors to settle, or as long as one of them may take to start.
+const SETTLING: Duration = Duration::from_secs(60);
 const COUNT: &str = "munshi_connectors";
 
 /// What a host is made of.
@@ -192,7 +194,10 @@ impl Host {
             }
         };
         // Each has its own limit, and a restart may follow: whoever asks waits no longer than for one of them.
-        let _ = tokio::time::timeout(Duration::from_secs(60), settled).await;
+        let longest = self.inner.with_fleet(tenant, |fleet| {
+            fleet.boats.values().map(|boat| u64::from(boat.entry.start_seconds)).max().unwrap_or_default()
+        });
+        let _ = tokio::time::timeout(Duration::from_secs(longest).max(SETTLING), settled).await;
         Ok(())
     }
 

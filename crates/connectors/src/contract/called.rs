@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::link::{Broken, Session};
 use crate::manifest::Manifest;
 
-/// A tool that is called may take so long.
+/// A tool that is called, or a ping, may take so long.
 const PATIENCE: Duration = Duration::from_secs(15);
 /// So many tools are called at most.
 const MOST_CALLS: usize = 12;
@@ -106,7 +106,7 @@ async fn health(session: &Session, tools: &[Said<'_>]) -> Finding {
             ),
         };
     }
-    match session.is_alive(Duration::from_secs(5)).await {
+    match session.is_alive(PATIENCE).await {
         true => Finding::pass("healthcheck", "it answers the protocol's ping"),
         false => Finding::new("healthcheck", Verdict::Fail, "it answers neither ping nor a healthcheck tool")
             .advised("answer ping; without it a connector that hangs is only noticed by whoever waits"),
@@ -245,7 +245,7 @@ async fn cancelled(session: &Session, tools: &[Said<'_>]) -> Finding {
         return Finding::skipped(CHECK, "no tool that only looks can be called");
     };
     let _ = timeout(Duration::from_millis(1), session.call(name, arguments, None)).await;
-    match session.is_alive(Duration::from_secs(5)).await {
+    match session.is_alive(PATIENCE).await {
         true => Finding::pass(CHECK, "it goes on after a call was given up"),
         false => Finding::new(CHECK, Verdict::Fail, "it no longer answers after a call was given up")
             .advised("take notifications/cancelled, or let it pass"),

@@ -60,7 +60,7 @@ pub struct Entry {
     /// How long a call may take.
     #[serde(skip_serializing_if = "is_usual_timeout")]
     pub timeout_seconds: u16,
-    /// How long it may take to start and to say what it can do.
+    /// How long it may take to start and to say what it can do. A program with many parts takes its time on a small machine.
     #[serde(skip_serializing_if = "is_usual_start")]
     pub start_seconds: u16,
     /// What happens where a look could carry away what a run knows. Without it each tool is asked about, unless somebody
@@ -112,7 +112,7 @@ impl Default for Entry {
             headers: BTreeMap::new(),
             inside: None,
             timeout_seconds: 20,
-            start_seconds: 20,
+            start_seconds: 60,
             egress: None,
             shows: false,
             tools: BTreeMap::new(),

@@ -110,10 +110,19 @@ async fn a_schema_that_does_not_fit_is_told() {
 
 #[test]
 fn a_port_held_by_a_stranger_is_told() {
-    let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = stranger.local_addr().unwrap().to_string();
-    let installation = Installation::sqlite().with("MUNSHI__SERVER__LISTEN", address);
-    assert_eq!(level(&report(&installation, 1), "port"), "fail");
+    for answer in ["HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n", ""] {
+        let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = stranger.local_addr().unwrap().to_string();
+        // It goes with the test program.
+        std::thread::spawn(move || {
+            for mut line in stranger.incoming().flatten() {
+                let _heard = std::io::Read::read(&mut line, &mut [0; 1024]);
+                let _gone = std::io::Write::write_all(&mut line, answer.as_bytes());
+            }
+        });
+        let installation = Installation::sqlite().with("MUNSHI__SERVER__LISTEN", address);
+        assert_eq!(level(&report(&installation, 1), "port"), "fail");
+    }
 }
 
 #[test]

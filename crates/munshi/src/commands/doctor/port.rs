@@ -12,13 +12,14 @@ use super::finding::Finding;
 use super::settings::NAME_PROXY;
 use crate::failure::Failure;
 
-const PATIENCE: Duration = Duration::from_secs(2);
+/// A server of ours that is busy answers late; only where somebody listens and is silent is it waited for so long.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 pub(super) async fn examine(config: &Config) -> Finding {
     let address = config.server.listen;
     match Server::bind(&address.to_string()).await {
         Ok(_) => Finding::ok("port", format!("{address} is free")),
-        Err(Error::AddressInUse { .. }) if answers(address) => match has_unnamed_proxy(address) {
+        Err(Error::AddressInUse { .. }) if answers(address, PATIENCE) => match has_unnamed_proxy(address) {
             false => Finding::ok("port", format!("Munshi answers on {address}")),
             true => {
                 Finding::warn("port", format!("Munshi answers on {address}; {UNNAMED_PROXY}"), NAME_PROXY)
@@ -29,22 +30,33 @@ pub(super) async fn examine(config: &Config) -> Finding {
 }
 
 /// Whether a Munshi is what listens there.
-fn answers(address: SocketAddr) -> bool {
-    ask(address, "/healthz")
+fn answers(address: SocketAddr, patience: Duration) -> bool {
+    ask(address, "/healthz", patience)
         .is_ok_and(|answer| answer.contains("200 OK") && answer.contains(r#""status":"alive""#))
 }
 
 /// Whether people have come to it through a proxy whose word is not taken.
 fn has_unnamed_proxy(address: SocketAddr) -> bool {
-    ask(address, "/readyz").is_ok_and(|answer| answer.contains(UNNAMED_PROXY))
+    ask(address, "/readyz", PATIENCE).is_ok_and(|answer| answer.contains(UNNAMED_PROXY))
 }
 
-fn ask(address: SocketAddr, path: &str) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn ask(address: SocketAddr, path: &str, patience: Duration) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect_timeout(&address, patience)?;
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
     write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut answer = String::new();
     stream.take(4096).read_to_string(&mut answer)?;
     Ok(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_listens_and_is_silent_is_a_stranger() {
+        let stranger = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        assert!(!answers(stranger.local_addr().unwrap(), Duration::from_millis(50)));
+    }
 }
