@@ -39,13 +39,13 @@ start() {
   process=$!
   trap stop EXIT
   local port=
-  for _ in $(seq 300); do
+  for _ in $(seq 1200); do
     port=$(sed -n 's/.*started successfully on port \([0-9]*\).*/\1/p' "$log")
     [ -n "$port" ] && break
     kill -0 "$process" 2>/dev/null || { cat "$log" >&2; echo "error: the browser's driver did not start" >&2; exit 1; }
     sleep 0.1
   done
-  [ -n "$port" ] || { cat "$log" >&2; echo "error: the browser's driver did not start in half a minute" >&2; exit 1; }
+  [ -n "$port" ] || { cat "$log" >&2; echo "error: the browser's driver did not start in two minutes" >&2; exit 1; }
   export MUNSHI_TEST_BROWSER=127.0.0.1:$port MUNSHI_TEST_AXE=$axe_home/package/axe.min.js
 }
 

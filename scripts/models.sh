@@ -67,12 +67,12 @@ threading.Event().wait()
 PYTHON
   process=$!
   trap stop EXIT
-  for _ in $(seq 600); do
+  for _ in $(seq 1200); do
     [ -s "$address" ] && break
     kill -0 "$process" 2>/dev/null || { cat "$log" >&2; echo "error: the model did not start" >&2; exit 1; }
     sleep 0.1
   done
-  [ -s "$address" ] || { cat "$log" >&2; echo "error: the model did not start in a minute" >&2; exit 1; }
+  [ -s "$address" ] || { cat "$log" >&2; echo "error: the model did not start in two minutes" >&2; exit 1; }
   MUNSHI_TEST_MODEL=$(head -1 "$address")
   export MUNSHI_TEST_MODEL MUNSHI_TEST_CLIENTS=$clients_home
 }

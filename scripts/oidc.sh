@@ -32,7 +32,7 @@ start() {
   node "$(dirname "$0")/oidc/provider.mjs" "$home" >"$address" 2>"$log" &
   provider=$!
   trap 'kill "$provider" 2>/dev/null || true; wait "$provider" 2>/dev/null || true; rm -f "$address" "$log"' EXIT
-  for _ in $(seq 100); do
+  for _ in $(seq 1200); do
     [ -s "$address" ] && return
     kill -0 "$provider" 2>/dev/null || break
     sleep 0.1

@@ -56,7 +56,7 @@ start() {
     -c fsync="${MUNSHI_TEST_POSTGRES_FSYNC:-off}" -c full_page_writes=off -c log_min_messages=fatal >>"$data/log" 2>&1 &
   server=$!
   trap stop EXIT
-  for _ in $(seq 100); do
+  for _ in $(seq 1200); do
     "$binaries/pg_isready" -q -h 127.0.0.1 -p "$port" && break
     kill -0 "$server" 2>/dev/null || { cat "$data/log" >&2; echo "error: Postgres did not start" >&2; exit 1; }
     sleep 0.1

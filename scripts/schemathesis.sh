@@ -35,14 +35,14 @@ install() {
 serve() {
   port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
   export MUNSHI__DATA__DIR=$work/data MUNSHI__SERVER__LISTEN=127.0.0.1:$port MUNSHI__BUDGET__PLAN=business MUNSHI__LOG__LEVEL=warn \
-    MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE=10000000 MUNSHI__SERVER__ADDRESS_REQUESTS_PER_MINUTE=10000000
+    MUNSHI__SERVER__REQUEST_TIMEOUT_SECONDS=120 MUNSHI__SERVER__KEY_REQUESTS_PER_MINUTE=10000000 MUNSHI__SERVER__ADDRESS_REQUESTS_PER_MINUTE=10000000
   "$bin" migrate >/dev/null
   for folder in "$root"/tenants/*/; do "$bin" apply "$folder" >/dev/null; done
   "$bin" person add Asha --role owner --tenant "$tenant" >/dev/null
   key=$("$bin" key add schemathesis --role owner --speaks-as person --tenant "$tenant" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["text"])')
   "$bin" serve >"$work/log" 2>&1 &
   server=$!
-  for _ in $(seq 100); do
+  for _ in $(seq 1200); do
     curl -sf -o /dev/null "http://127.0.0.1:$port/readyz" && return
     kill -0 "$server" 2>/dev/null || break
     sleep 0.1

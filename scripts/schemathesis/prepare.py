@@ -24,7 +24,7 @@ def call(method, path, body=None):
 
 def approval():
     """No tool of a bare installation asks anybody, so the question is written down as the pipeline would."""
-    store = sqlite3.connect(database, timeout=10)
+    store = sqlite3.connect(database, timeout=120)
     owner = store.execute("SELECT id FROM tenants WHERE name = ?", (tenant,)).fetchone()[0]
     new = (lambda: uuid.uuid4().bytes) if isinstance(owner, bytes) else (lambda: str(uuid.uuid4()))
     act, question, now = new(), new(), int(time.time() * 1e6)

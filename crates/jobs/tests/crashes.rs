@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::support::{EFFECTS, effect, effects, enqueue, jobs_in, runner, system_queue};
 use munshi_jobs::{Failure, Kind, NewJob, Options, Registry, State};
 use munshi_store::{Address, Db, MIGRATIONS, Migrations};
-use munshi_test_support::{Engine, TestDb, process};
+use munshi_test_support::{Engine, PATIENCE, TestDb, process};
 use munshi_types::{SystemClock, TenantId};
 use tokio_util::sync::CancellationToken;
 
@@ -89,9 +89,7 @@ async fn survive(engine: Engine, kills: usize) {
         }
         stop.cancel();
     };
-    tokio::time::timeout(Duration::from_secs(120), async { tokio::join!(last.run(stop.clone()), finish) })
-        .await
-        .unwrap();
+    tokio::time::timeout(PATIENCE * 2, async { tokio::join!(last.run(stop.clone()), finish) }).await.unwrap();
     assert_eq!(effects(&test.db, tenant).await, i64::try_from(count).unwrap());
     for state in [State::Ready, State::Running, State::Scheduled, State::Dead] {
         assert!(jobs_in(&test.db, state).await.is_empty(), "jobs left {state}");

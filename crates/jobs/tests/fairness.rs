@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{EFFECTS, Log, enqueue, jobs_in, logging, note, queue, quick, runner, system_queue};
 use munshi_jobs::{Failure, JOBS, Kind, NewJob, Options, Registry, State};
 use munshi_store::{MIGRATIONS, across_tenants, params};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, on_both_engines, until};
 use munshi_types::{Clock, TenantId};
 use tokio_util::sync::CancellationToken;
 
@@ -145,8 +145,7 @@ on_both_engines! {
         tokio::join!(runner.run(stop.clone()), async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             enqueue(&test.db, &queue, tenant, note("now")).await;
-            let ran = async { while log.lock().unwrap().is_empty() { tokio::time::sleep(Duration::from_millis(5)).await } };
-            tokio::time::timeout(Duration::from_secs(60), ran).await.unwrap();
+            until(async || !log.lock().unwrap().is_empty()).await;
             stop.cancel();
         });
     }
@@ -159,8 +158,7 @@ on_both_engines! {
         tokio::join!(runner.run(stop.clone()), async {
             // Another process's queue can't wake this runner.
             enqueue(&test.db, &system_queue(), tenant, note("elsewhere")).await;
-            let ran = async { while log.lock().unwrap().is_empty() { tokio::time::sleep(Duration::from_millis(5)).await } };
-            tokio::time::timeout(Duration::from_secs(60), ran).await.unwrap();
+            until(async || !log.lock().unwrap().is_empty()).await;
             stop.cancel();
         });
     }
@@ -173,7 +171,7 @@ on_both_engines! {
             async { tokio::time::sleep(Duration::from_millis(2500)).await; Ok(()) }
         });
         enqueue(&test.db, &queue, tenant, note("long")).await;
-        let options = Options { lease: Duration::from_millis(900), poll: Duration::from_millis(100), ..Options::default() };
+        let options = Options { lease: Duration::from_millis(1500), poll: Duration::from_millis(100), ..Options::default() };
         let stop = CancellationToken::new();
         let (one, two) = (
             runner(&test.db, &queue, registry.clone(), options.clone()),
@@ -197,7 +195,7 @@ on_both_engines! {
             enqueue(&test.db, &queue, tenant, NewJob::new(kind, &()).unwrap()).await;
         }
         let stop = CancellationToken::new();
-        let runner = runner(&test.db, &queue, registry, Options { grace: Duration::from_millis(400), ..Options::default() });
+        let runner = runner(&test.db, &queue, registry, Options { grace: Duration::from_secs(2), ..Options::default() });
         tokio::join!(runner.run(stop.clone()), async {
             while jobs_in(&test.db, State::Running).await.len() < 2 {
                 tokio::time::sleep(Duration::from_millis(10)).await;

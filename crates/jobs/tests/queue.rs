@@ -10,7 +10,7 @@ use crate::support::{
 };
 use munshi_jobs::{Enqueued, Error, Failure, JOBS, Kind, NewJob, Priority, Registry, Result, State, letters};
 use munshi_store::MIGRATIONS;
-use munshi_test_support::on_both_engines;
+use munshi_test_support::{on_both_engines, until};
 use munshi_types::{Clock, TenantStatus, Timestamp};
 
 /// A kind that fails as told and counts its tries.
@@ -170,7 +170,9 @@ on_both_engines! {
                 if first {
                     // This worker stalls for so long that another takes the job over and finishes it.
                     clock.advance(Duration::from_secs(120));
-                    tokio::time::sleep(Duration::from_millis(500)).await;
+                    while effects(&db, job.tenant).await == 0 {
+                        tokio::time::sleep(Duration::from_millis(5)).await;
+                    }
                 }
                 let tenant = job.tenant;
                 let outcome: Result<()> = db.write(tenant, move |tx| effect(tx, &job, clock.as_ref())).await;
@@ -182,8 +184,9 @@ on_both_engines! {
             runner(&test.db, &queue, registry.clone(), quick()),
             runner(&test.open_again().await, &queue, registry, quick()),
         );
+        let began = test.clock.now();
         let (a, b) = tokio::join!(slow.drain(), async {
-            tokio::time::sleep(Duration::from_millis(200)).await;
+            until(async || test.clock.now() > began).await;
             quick_one.drain().await
         });
         assert_eq!((a.unwrap(), b.unwrap()), (1, 1));
@@ -197,10 +200,13 @@ on_both_engines! {
         enqueue(&test.db, &queue, tenant, note("poison").attempts(2)).await;
         let mut registry = Registry::default();
         registry.add(Kind::new("note"), |_| std::future::pending::<Result<(), Failure>>());
-        for _ in 0..2 {
+        for attempt in 1..=2 {
             let dying = runner(&test.db, &queue, registry.clone(), quick());
-            let stopped = tokio::time::timeout(Duration::from_millis(300), dying.drain()).await;
-            assert!(stopped.is_err(), "it ended by itself");
+            let is_at_it = async || jobs_in(&test.db, State::Running).await.iter().any(|job| job.attempt == attempt);
+            tokio::select! {
+                _ = dying.drain() => panic!("it ended by itself"),
+                () = until(is_at_it) => {}
+            }
             test.clock.advance(Duration::from_secs(61));
         }
         runner(&test.db, &queue, Registry::default(), quick()).drain().await.unwrap();

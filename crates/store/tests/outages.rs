@@ -2,14 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result};
+use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result, Tx};
 use munshi_test_support::database::{Place, server_url};
 use munshi_test_support::proxy::Proxy;
 use munshi_test_support::server::PrivateServer;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{Engine, PATIENCE, TestDb, until};
+use uuid::Uuid;
 
 fn migrations() -> Migrations {
     Migrations::new(&[MIGRATIONS, NOTES]).unwrap()
@@ -21,7 +24,7 @@ async fn behind_proxy(test: &TestDb) -> (Proxy, Db) {
     let proxy = Proxy::to(server).await;
     let url = test.place.postgres_url("munshi_owner");
     let address: Address = url.replace(&server.to_string(), &proxy.address.to_string()).parse().unwrap();
-    let options = Options { connections: 2, connect_timeout: Duration::from_secs(1), ..Options::default() };
+    let options = Options { connections: 2, connect_timeout: PATIENCE, ..Options::default() };
     let db = Db::open(&address, &options, &migrations()).await.unwrap();
     (proxy, db)
 }
@@ -87,7 +90,7 @@ async fn an_unreachable_postgres_is_named_without_its_password() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_runs_too_long_is_stopped_on_both() {
     for engine in [Engine::Sqlite, Engine::Postgres] {
-        let options = Options { statement_timeout: Duration::from_millis(300), ..Options::default() };
+        let options = Options { statement_timeout: Duration::from_secs(1), ..Options::default() };
         let test = TestDb::open_with(engine, &[MIGRATIONS, NOTES], options).await;
         let tenant = test.tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
@@ -103,23 +106,45 @@ async fn a_statement_that_runs_too_long_is_stopped_on_both() {
     }
 }
 
+/// A unit that has the writer until it is let go.
+#[derive(Clone, Default)]
+struct LongUnit {
+    begun: Arc<AtomicBool>,
+    released: Arc<AtomicBool>,
+}
+
+impl LongUnit {
+    fn add(&self, tx: &mut Tx<'_>, body: &str) -> Result<Uuid> {
+        self.begun.store(true, Ordering::SeqCst);
+        let began = Instant::now();
+        while !self.released.load(Ordering::SeqCst) && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        add(tx, body)
+    }
+
+    async fn until_begun(&self) {
+        until(async || self.begun.load(Ordering::SeqCst)).await;
+    }
+
+    fn release(&self) {
+        self.released.store(true, Ordering::SeqCst);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
-    let options = Options { queue_timeout: Duration::from_millis(200), ..Options::default() };
+    let options = Options { queue_timeout: Duration::from_secs(1), ..Options::default() };
     let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
     let tenant = test.tenant("shop").await;
-    let (db, slow) = (test.db.clone(), test.db.clone());
+    let (db, slow, held) = (test.db.clone(), test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(async move {
-        slow.write(tenant, |tx| {
-            std::thread::sleep(Duration::from_millis(900));
-            add(tx, "slow")
-        })
-        .await
-    });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let unit = held.clone();
+    tasks.spawn(async move { slow.write(tenant, move |tx| unit.add(tx, "slow")).await });
+    held.until_begun().await;
     let late = db.write(tenant, |tx| add(tx, "late")).await;
     assert!(matches!(&late, Err(Error::Busy(what)) if what.contains("for a turn")), "{late:?}");
+    held.release();
     tasks.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(db.read(tenant, bodies).await.unwrap(), ["slow"], "what had begun was waited for");
 }
@@ -128,19 +153,15 @@ async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
 async fn a_unit_whose_caller_left_before_it_began_never_runs() {
     let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
-    let slow = test.db.clone();
+    let (slow, held) = (test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(async move {
-        slow.write(tenant, |tx| {
-            std::thread::sleep(Duration::from_millis(300));
-            add(tx, "slow")
-        })
-        .await
-    });
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    let unit = held.clone();
+    tasks.spawn(async move { slow.write(tenant, move |tx| unit.add(tx, "slow")).await });
+    held.until_begun().await;
     let left =
         tokio::time::timeout(Duration::from_millis(50), test.db.write(tenant, |tx| add(tx, "left"))).await;
     assert!(left.is_err());
+    held.release();
     tasks.join_next().await.unwrap().unwrap().unwrap();
     assert_eq!(test.db.read(tenant, bodies).await.unwrap(), ["slow"]);
 }

@@ -6,13 +6,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::environment;
-
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::waiting::PATIENCE;
 
 /// Whether the authorization server lets people in by a code, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,13 +63,12 @@ impl Guarded {
             .spawn()
             .unwrap();
         let guarded = Self { issuer, url: format!("http://127.0.0.1:{port}/mcp"), notes, authority, service };
-        for _ in 0..600 {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return guarded;
-            }
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(began.elapsed() < PATIENCE, "the service does not listen");
             std::thread::sleep(Duration::from_millis(100));
         }
-        panic!("the service does not listen");
+        guarded
     }
 
     /// What was called.

@@ -13,6 +13,7 @@
 //! - [`proxy`]: a line to a server that can be cut; [`server`]: a Postgres of a test's own
 //! - [`shim`]: a preloaded library that watches, or slows, what reaches the disk
 //! - `template`: the migrated databases that tests copy
+//! - [`waiting`]: for what has to come, and how long
 //!
 //! Nothing here is part of the product; unwrapping is how a test fails.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
@@ -27,8 +28,10 @@ pub mod proxy;
 pub mod server;
 pub mod shim;
 mod template;
+pub mod waiting;
 
 pub use database::{Engine, TestDb};
+pub use waiting::{PATIENCE, until};
 
 /// Makes two tests of each function, `NAME::sqlite` and `NAME::postgres`.
 ///

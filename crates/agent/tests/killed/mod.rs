@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_test_support::{Engine, TestDb, process};
+use munshi_test_support::{Engine, PATIENCE, TestDb, process};
 use munshi_types::{Clock, Inbound, Random, SeededRandom, SystemClock, SystemRandom};
 
 use child::{ABORT, Part};
@@ -37,13 +37,11 @@ use shop::{MIGRATIONS, Shop};
 const MOST_ASKED: u64 = 40;
 const MOMENT: u64 = 60;
 const LONGEST_LIFE: Duration = Duration::from_secs(4);
-/// Between one process and the next, by the clock they go by. Runs are held for 30 s and acts for 37 s, so some are
+/// Between one process and the next, by the clock they go by. Runs are held for 30 s and acts for 44 s, so some are
 /// taken up by the next process, and some by a later one.
 const PAUSES: [u64; 3] = [2, 20, 45];
-/// Within this, everything has an end once nobody kills any more.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Within this, whoever comes next has answered what was left, on a busy machine too.
-const AT_ONCE: Duration = Duration::from_secs(15);
+/// Within this, whoever comes next has answered what was left, on a busy machine too; a run's lease is longer.
+const AT_ONCE: Duration = Duration::from_secs(25);
 
 #[test]
 fn the_child_answers() {

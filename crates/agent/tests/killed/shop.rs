@@ -42,7 +42,7 @@ pub(crate) fn spec(name: &str, effect: Effect) -> ToolSpec {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
         effect,
         reach: Reach::Business,
-        timeout: Duration::from_secs(1),
+        timeout: Duration::from_secs(2),
         ..ToolSpec::read(name.parse().unwrap(), format!("Does {name}."), format!("shop.{name}"))
     }
 }

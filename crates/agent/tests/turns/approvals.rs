@@ -7,8 +7,8 @@ use munshi_agent::{Event, Outcome, RunState};
 use munshi_identity::persons;
 use munshi_safety::approvals::{self, Answer, Answered, Covers, Said, State};
 use munshi_store::{Tx, params};
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use munshi_tools::NoJournal;
 use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
 use uuid::Uuid;
@@ -93,14 +93,8 @@ on_both! {
         assert!(matches!(answer(&test, &shop, shop.owner, id, Answer::Yes).await, Answered::Granted(_)));
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
-        let mut done = shop.outcome(&received).await;
-        for _ in 0..100 {
-            if done.state == RunState::Done {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-            done = shop.outcome(&received).await;
-        }
+        until(async || shop.outcome(&received).await.state == RunState::Done).await;
+        let done = shop.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It is wiped.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 1);
         let events = shop.events(&received, None).await;

@@ -5,20 +5,19 @@ use std::time::Duration;
 use munshi_agent::{Fate, Halt, Received};
 use munshi_safety::budget::{Lane, LimitOn, LimitTo, Measure, Period, Scope, set_limit};
 use munshi_store::Tx;
-use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
+use munshi_test_support::{TestDb, until};
 use munshi_types::Clock;
 
 use crate::turns::support::Shop;
 
-/// A shop with a message behind another, and from now on nothing more to spend than what was set aside before.
-async fn queued(test: &TestDb) -> (Shop, Received) {
-    let slow = Turn::text("First.").slow(Duration::from_millis(400));
-    let shop = Shop::open(test, [slow, Turn::text("Second.")]).await;
+/// A shop with a message behind another, which is answered once the gate is open, and from now on nothing more to spend
+/// than what was set aside before.
+async fn queued(test: &TestDb) -> (Shop, Received, Gate) {
+    let gate = Gate::default();
+    let shop = Shop::open(test, [Turn::text("First.").behind(&gate), Turn::text("Second.")]).await;
     shop.say("1", "the first thing").await;
-    while shop.model.requests().is_empty() {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    until(async || !shop.model.requests().is_empty()).await;
     let second = shop.say("2", "the second thing").await;
     assert!(matches!(second.fate, Fate::Queued { .. }));
     let now = test.clock.now();
@@ -27,28 +26,31 @@ async fn queued(test: &TestDb) -> (Shop, Received) {
         set_limit(tx, LimitOn { lane, scope, id: None, period, measure }, LimitTo::AtMost(0), now)
     };
     shop.db.write(shop.tenant, limit).await.unwrap();
-    (shop, second)
+    (shop, second, gate)
 }
 
 on_both! {
     async fn what_was_set_aside_is_spent(test: TestDb) {
-        let (shop, second) = queued(&test).await;
+        let (shop, second, gate) = queued(&test).await;
+        gate.open();
         assert_eq!(shop.outcome(&second).await.text, "Second.");
     }
 
     async fn what_has_expired_is_asked_for_anew(test: TestDb) {
-        let (shop, second) = queued(&test).await;
+        let (shop, second, gate) = queued(&test).await;
         test.clock.advance(Duration::from_secs(901));
+        gate.open();
         let outcome = shop.outcome(&second).await;
         assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
         assert_eq!(shop.model.requests().len(), 1, "nothing was asked that nobody could pay");
     }
 
     async fn no_more_is_spent_than_was_set_aside(test: TestDb) {
-        let (shop, second) = queued(&test).await;
+        let (shop, second, gate) = queued(&test).await;
         // As if the prices, or the agent, had been others when the message came.
         let less = |tx: &mut Tx<'_>| tx.execute("UPDATE usage_reservations SET tokens = 1 WHERE tenant_id = $1", munshi_store::params![]);
         shop.db.write(shop.tenant, less).await.unwrap();
+        gate.open();
         let outcome = shop.outcome(&second).await;
         assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
     }

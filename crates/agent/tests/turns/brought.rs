@@ -8,8 +8,8 @@ use munshi_agent::{Due, KeyUse, Outcome, Received, RunState};
 use munshi_identity::Role;
 use munshi_identity::keys::{KeyCeiling, SpeaksAs};
 use munshi_llm::Event as Said;
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use munshi_tools::NoJournal;
 use munshi_types::{Attached, Ids};
 use serde_json::{Value, json};
@@ -57,13 +57,7 @@ async fn taken_up(test: &TestDb, shop: &Shop, received: &Received) -> Outcome {
 }
 
 async fn asked(shop: &Shop, count: usize) {
-    for _ in 0..2_000 {
-        if shop.model.requests().len() >= count {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("the model was never asked");
+    until(async || shop.model.requests().len() >= count).await;
 }
 
 /// The program comes back with a lamp's answer.

@@ -7,7 +7,7 @@ use munshi_agent::{Halt, RunState};
 use munshi_pack::{House, Reader, Reading, Scene};
 use munshi_safety::approvals::{Answer, Answered};
 use munshi_safety::budget::Settings as Budgets;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
 use munshi_types::tier::Channel;
 use munshi_types::{Clock, ReplyTo};
 
@@ -47,10 +47,12 @@ on_both! {
     }
 
     async fn a_yes_before_the_question_is_no_answer_to_it(test: TestDb) {
-        let slow = Turn::call("drop", &arguments("all")).slow(Duration::from_millis(200));
-        let shop = Shop::open(&test, [slow, Turn::text("All right.")]).await;
+        let gate = Gate::default();
+        let held = Turn::call("drop", &arguments("all")).behind(&gate);
+        let shop = Shop::open(&test, [held, Turn::text("All right.")]).await;
         let first = shop.say("1", "remove all").await;
         let second = shop.say("2", "ok").await;
+        gate.open();
         assert_eq!(shop.outcome(&first).await.state, RunState::WaitingApproval);
         assert_eq!(shop.outcome(&second).await.text, "All right.");
         assert_eq!((shop.notes().await, shop.number(PENDING).await), (0, 1));

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_agent::{Due, EventId, Received, RunState};
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event as Said, Fault, Part, Provider, Target};
-use munshi_test_support::TestDb;
-use munshi_test_support::models::{Scripted, Turn, calling, saying};
+use munshi_test_support::models::{Gate, Scripted, Turn, calling, saying};
+use munshi_test_support::{TestDb, until};
 use munshi_tools::NoJournal;
 use munshi_types::PersonId;
 
@@ -20,16 +20,6 @@ async fn taken_up(test: &TestDb, shop: &Shop, received: &Received) -> munshi_age
     shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
     shop.engine.sweep(Due::Lapsed).await.unwrap();
     shop.outcome(received).await
-}
-
-async fn until(mut is: impl FnMut() -> bool) {
-    for _ in 0..2_000 {
-        if is() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("it never came to that");
 }
 
 fn hanging() -> Turn {
@@ -68,7 +58,7 @@ on_both! {
     async fn a_turn_that_had_only_begun_is_done_anew(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let other = shop.again(&test, [Turn::text("Hello.")]).await;
         assert_eq!(other.engine.sweep(Due::Lapsed).await.unwrap(), 0, "it is the first's while its lease holds");
@@ -90,7 +80,7 @@ on_both! {
             let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
-            until(|| shop.world.effects().len() == 1).await;
+            until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
             let other = shop.again(&test, [Turn::text("So it is.")]).await;
@@ -106,7 +96,7 @@ on_both! {
         let script = [Turn::call("note", &arguments("milk")), Turn::call("book", &arguments("milk")), hanging()];
         let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "milk").await;
-        until(|| shop.model.requests().len() == 3).await;
+        until(async || shop.model.requests().len() == 3).await;
         shop.engine.abandon();
         let other = shop.again(&test, [Turn::text("Noted and booked.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
@@ -125,7 +115,7 @@ on_both! {
         assert_eq!(shop.outcome(&first).await.state, RunState::WaitingApproval);
         shop.world.hangs.store(true, Ordering::SeqCst);
         let second = ask("2", "yes").await.unwrap();
-        until(|| shop.world.effects().len() == 1).await;
+        until(async || shop.world.effects().len() == 1).await;
         shop.engine.abandon();
         shop.world.hangs.store(false, Ordering::SeqCst);
         let other = shop.again(&test, [Turn::text("It is wiped.")]).await;
@@ -138,7 +128,7 @@ on_both! {
         let shop = Shop::open(&test, [hanging()]).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let other = shop.again(&test, [Turn::text("First."), Turn::text("Second.")]).await;
         assert_eq!(taken_up(&test, &other, &first).await.text, "First.");
@@ -146,13 +136,15 @@ on_both! {
     }
 
     async fn a_process_that_was_only_slow_says_nothing_more(test: TestDb) {
-        let slow = Turn::text("Too late.").slow(Duration::from_millis(1_500));
+        let gate = Gate::default();
+        let slow = Turn::text("Too late.").slow(Duration::from_millis(1_500)).behind(&gate);
         let shop = Shop::open(&test, [slow]).await;
         let received = shop.say("1", "hello there").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         let other = shop.again(&test, [Turn::text("In time.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "In time.");
+        gate.open();
         tokio::time::sleep(Duration::from_millis(2_000)).await;
         assert_eq!(shop.outcome(&received).await.text, "In time.");
         let replies = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
@@ -209,7 +201,7 @@ on_both! {
     async fn the_one_process_of_sqlite_takes_up_at_once_what_was_left(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_millis(1));
         let other = shop.again(&test, [Turn::text("Hello.")]).await;
@@ -236,7 +228,7 @@ on_both! {
     async fn a_run_whose_binding_is_gone_is_ended(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         let archive = |tx: &mut munshi_store::Tx<'_>| {
             tx.execute("UPDATE tiers SET status = 'archived' WHERE tenant_id = $1 AND kind = 'binding'", munshi_store::params![])

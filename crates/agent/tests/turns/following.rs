@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use munshi_agent::{Event, EventId, Received};
 use munshi_llm::{Event as Said, Fault, StopReason, Usage};
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
 use serde_json::json;
 
-use crate::turns::support::{Shop, text_of};
+use crate::turns::support::{Shop, events, text_of};
 
 fn word(text: &str) -> Said {
     Said::Text(text.to_owned())
@@ -95,10 +95,13 @@ on_both! {
 
     async fn who_saw_an_earlier_beginning_is_told_that_it_is_void(test: TestDb) {
         let broken = Turn::events_then_fault([word("There are three. "), word("Or ")], Fault::Interrupted);
-        let slow = Turn::text("There are four.").slow(Duration::from_millis(60));
-        let shop = Shop::open(&test, [broken.slow(Duration::from_millis(60)), slow]).await;
+        let (gate, pause) = (Gate::default(), Duration::from_millis(60));
+        let script = [broken.slow(pause).behind(&gate), Turn::text("There are four.").slow(pause)];
+        let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "how many are there").await;
-        let live = shop.events(&received, None).await;
+        let following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
+        gate.open();
+        let live = events(following).await;
         let names: Vec<&str> = live.iter().map(|(_, event)| event.name()).collect();
         assert!(names.contains(&"reset"), "{names:?}");
         assert_eq!(text_of(&live), "There are four.");

@@ -8,9 +8,9 @@ use munshi_agent::{Due, Halt, RunState, messages};
 use munshi_identity::{Person, persons};
 use munshi_pack::{ContextSource, Gathered, House, Reader, Reading, Scene};
 use munshi_safety::privacy::Entity;
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use munshi_tools::NoJournal;
 use munshi_types::{Attached, Sender};
 use serde_json::json;
@@ -98,12 +98,7 @@ on_both! {
         let shop = Shop::open(&test, [Turn::call("debtors", &json!({})), Turn::call("note", &arguments("milk")), hanging]).await;
         with_a_customer(&test, &shop).await;
         let received = shop.say("1", "see who has to pay and note milk").await;
-        for _ in 0..2_000 {
-            if shop.model.requests().len() == 3 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until(async || shop.model.requests().len() == 3).await;
         assert_eq!(unseen(&shop), 3);
         shop.engine.abandon();
         let other = shop.again(&test, [Turn::text("It is noted.")]).await;

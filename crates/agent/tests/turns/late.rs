@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use munshi_agent::{Due, RunState, messages, sessions};
 use munshi_store::{PageRequest, params};
-use munshi_test_support::TestDb;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use serde_json::json;
 
 use crate::turns::support::{Plan, Shop, arguments};
 
-const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"slow_book\", \"slow_fax\", \"late_order\"]\n\
+const AGENT: &str = "name = \"Plain\"\ntools = [\"count\", \"slow_fetch\", \"quick_fetch\", \"slow_book\", \"slow_fax\", \"late_order\"]\n\
                      [policy]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
 
 /// What was said in the conversation by the business, the oldest first.
@@ -35,14 +35,8 @@ async fn last_reply(shop: &Shop) -> messages::Message {
 }
 
 async fn until_said(shop: &Shop, count: usize) -> Vec<String> {
-    for _ in 0..1_000 {
-        let told = said(shop).await;
-        if told.len() >= count {
-            return told;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("it is never said: {:?}", said(shop).await);
+    until(async || said(shop).await.len() >= count).await;
+    said(shop).await
 }
 
 async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Shop {
@@ -103,7 +97,7 @@ on_both! {
     }
 
     async fn what_is_quick_is_answered_at_once(test: TestDb) {
-        let script = [Turn::call("slow_fetch", &arguments("rice")), Turn::text("Here it is.")];
+        let script = [Turn::call("quick_fetch", &arguments("rice")), Turn::text("Here it is.")];
         let shop = open(&test, script).await;
         shop.world.release();
         assert_eq!(shop.ask("1", "fetch the rice report").await.text, "Here it is.");
@@ -146,22 +140,11 @@ on_both! {
         let shop = open(&test, [Turn::call("late_order", &arguments("rice"))]).await;
         let other = shop.again(&test, [Turn::text("It is ordered.")]).await;
         let received = shop.say("1", "order the rice").await;
-        for _ in 0..1_000 {
-            if shop.world.began.load(Ordering::SeqCst) == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        until(async || shop.world.began.load(Ordering::SeqCst) == 1).await;
         // It could not be renewed in time, and another node takes the run up, looks, and does what is not there yet.
         test.clock.advance(Duration::from_secs(60));
         assert_eq!(other.engine.sweep(Due::Lapsed).await.unwrap(), 1);
-        for _ in 0..2_000 {
-            if shop.world.began.load(Ordering::SeqCst) == 2 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        assert_eq!(shop.world.began.load(Ordering::SeqCst), 2);
+        until(async || shop.world.began.load(Ordering::SeqCst) == 2).await;
         // Past the soft limit of the first.
         tokio::time::sleep(Duration::from_secs(2)).await;
         shop.world.release();

@@ -9,8 +9,8 @@ use munshi_llm::{Target, Wire};
 use munshi_safety::approvals::{self, Answer, Answered, Covers, Said};
 use munshi_safety::budget::{ModelClass, ModelClasses, Plan as Bought, Settings as Budgets};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
+use munshi_test_support::{TestDb, until};
 use munshi_types::{Clock, TenantStatus};
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -38,14 +38,8 @@ async fn set_status(shop: &Shop, status: TenantStatus) {
 }
 
 async fn settled(shop: &Shop, received: &munshi_agent::Received) -> munshi_agent::Outcome {
-    for _ in 0..200 {
-        let outcome = shop.outcome(received).await;
-        if outcome.state != RunState::WaitingApproval {
-            return outcome;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("it still waits");
+    until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
+    shop.outcome(received).await
 }
 
 const TOKENS: &str = "SELECT COALESCE(MAX(used_tokens), 0) FROM usage_counters WHERE tenant_id = $1 AND slot = 'people 0 2026-11'";
@@ -114,11 +108,14 @@ on_both! {
 
     async fn what_is_queued_rests_with_its_tenant(test: TestDb) {
         let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
-        let script = [Turn::text("First.").slow(Duration::from_millis(400)), Turn::text("Second.")];
+        let gate = Gate::default();
+        let script = [Turn::text("First.").behind(&gate), Turn::text("Second.")];
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
+        until(async || shop.model.requests().len() == 1).await;
         set_status(&shop, TenantStatus::Paused).await;
+        gate.open();
         assert_eq!(shop.outcome(&first).await.text, "First.", "what is under way is finished");
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert_eq!(shop.model.requests().len(), 1, "nothing more is begun");

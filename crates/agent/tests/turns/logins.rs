@@ -12,9 +12,9 @@ use munshi_safety::acts::Permit;
 use munshi_safety::approvals::Answer;
 use munshi_safety::policy;
 use munshi_store::{Tx, params};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use munshi_tools::{
     Body, Connector, Done, Failure, Far, LOGIN_NEEDED, Maker, Registry, Result, Shelf, Shelves,
 };
@@ -264,12 +264,7 @@ on_both! {
         office.shop.engine.take_up_let_in().await.unwrap();
         let again = office.shop.outcome(&received).await;
         assert_eq!(again.state, RunState::WaitingApproval);
-        for _ in 0..200 {
-            if office.service.offered().len() == 2 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        until(async || office.service.offered().len() > 1).await;
         assert_eq!(office.service.offered().len(), 2, "another link");
         test.clock.advance(Duration::from_secs(25 * 3600));
         office.shop.engine.take_up_let_in().await.unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use munshi_agent::{Cancelled, Fate, Halt, RunState};
 use munshi_llm::{Event as Said, StopReason, Usage};
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
 
 use crate::turns::support::{Shop, arguments};
 
@@ -14,14 +14,16 @@ fn word(text: &str) -> Said {
 
 on_both! {
     async fn two_messages_at_once_are_answered_in_order(test: TestDb) {
-        let slow = Turn::text("First.").slow(Duration::from_millis(150));
-        let shop = Shop::open(&test, [slow, Turn::text("Second."), Turn::text("Third.")]).await;
+        let gate = Gate::default();
+        let held = Turn::text("First.").behind(&gate);
+        let shop = Shop::open(&test, [held, Turn::text("Second."), Turn::text("Third.")]).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
         let third = shop.say("3", "the third thing").await;
         assert_eq!(first.fate, Fate::Begun);
         assert_eq!(second.fate, Fate::Queued { behind: first.run });
         assert_eq!(third.fate, Fate::Queued { behind: second.run });
+        gate.open();
         let texts = [shop.outcome(&first).await.text, shop.outcome(&second).await.text, shop.outcome(&third).await.text];
         assert_eq!(texts, ["First.", "Second.", "Third."]);
         let asked = shop.model.requests();

@@ -14,12 +14,12 @@ use munshi_safety::budget::{Lane, LimitOn, LimitTo, Measure, Period, Scope, set_
 use munshi_store::{Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::{Gate, Turn};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
 use crate::turns::approvals::answer;
-use crate::turns::support::{Plan, Shop, arguments, text_of};
+use crate::turns::support::{Plan, Shop, arguments, events, text_of};
 
 fn hanging() -> Turn {
     Turn::events([Said::Started { request_id: None, model: None }]).hanging()
@@ -78,9 +78,10 @@ on_both! {
     }
 
     async fn many_messages_at_once_are_all_answered(test: TestDb) {
+        let gate = Gate::default();
         let script = (0..61).map(|number| {
             let turn = Turn::text(&format!("Answer {number}."));
-            if number == 0 { turn.slow(Duration::from_millis(800)) } else { turn }
+            if number == 0 { turn.behind(&gate) } else { turn }
         });
         let shop = Shop::open(&test, script).await;
         for scope in [Scope::Person, Scope::Binding, Scope::Tenant] {
@@ -92,6 +93,7 @@ on_both! {
         for number in 0..61 {
             all.push(shop.say(&format!("m{number}"), &format!("question number {number}")).await);
         }
+        gate.open();
         for (number, received) in all.iter().enumerate() {
             let outcome = shop.outcome(received).await;
             assert_eq!((outcome.text.as_str(), outcome.state), (format!("Answer {number}.").as_str(), RunState::Done), "{outcome:?}");
@@ -126,10 +128,12 @@ on_both! {
     }
 
     async fn who_wrote_before_the_choices_were_shown_has_picked_none(test: TestDb) {
-        let slow = Turn::call("balance", &arguments("Ramesh")).slow(Duration::from_millis(200));
-        let shop = Shop::open(&test, [slow, Turn::text("Two kilos, I see."), Turn::text("He owes 450.")]).await;
+        let gate = Gate::default();
+        let held = Turn::call("balance", &arguments("Ramesh")).behind(&gate);
+        let shop = Shop::open(&test, [held, Turn::text("Two kilos, I see."), Turn::text("He owes 450.")]).await;
         let first = shop.say("1", "balance of Ramesh").await;
         let second = shop.say("2", "2").await;
+        gate.open();
         assert!(shop.outcome(&first).await.text.contains("2. Ramesh Gupta"));
         assert_eq!(shop.outcome(&second).await.text, "Two kilos, I see.");
         let picked = shop.ask("3", "1").await;
@@ -162,11 +166,14 @@ on_both! {
 
     async fn words_that_are_taken_back_are_followed_by_a_reset(test: TestDb) {
         let house = House { checks: vec![Arc::new(Unwell(AtomicU32::new(0)))], ..House::default() };
-        let words = Turn::text("It is noted, and all is well with it.").slow(Duration::from_millis(20));
+        let gate = Gate::default();
+        let words = Turn::text("It is noted, and all is well with it.").slow(Duration::from_millis(20)).behind(&gate);
         let script = [Turn::call("note", &arguments("milk")), words];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let received = shop.say("1", "note milk").await;
-        let live = shop.events(&received, None).await;
+        let following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
+        gate.open();
+        let live = events(following).await;
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.state, RunState::Halted, "{outcome:?}");
         assert_eq!((text_of(&live).as_str(), live.last().unwrap().1.name()), (outcome.text.as_str(), "done"));
@@ -217,7 +224,7 @@ on_both! {
                 break again;
             }
         };
-        let outcome = tokio::time::timeout(Duration::from_secs(60), shop.outcome(&received)).await.unwrap();
+        let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.text, "Hello.");
         assert_eq!(shop.number("SELECT epoch FROM runs WHERE tenant_id = $1").await, 1);
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{Engine, Event, EventId, Parts, Received, Settings};
+use munshi_agent::{Engine, Event, EventId, Following, Parts, Received, Settings};
 use munshi_identity::{Person, Role, persons};
 use munshi_jobs::Queue;
 use munshi_lang::Phrasebook;
@@ -18,9 +18,9 @@ use munshi_safety::acts::{Office, Permit};
 use munshi_safety::budget::{Governor, Settings as Budgets};
 use munshi_safety::policy;
 use munshi_store::{Db, Migration, Tx, params};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::{Scripted, Turn};
+use munshi_test_support::{PATIENCE, TestDb};
 use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
 use munshi_tools::{
     Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Shelves, Write,
@@ -231,10 +231,14 @@ fn registry(world: &Arc<World>) -> Registry {
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(Effect::Keyed));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(Effect::Checked));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(Effect::Once));
-    for (name, effect) in
-        [("slow_fetch", Effect::Read), ("slow_book", Effect::Keyed), ("slow_fax", Effect::Once)]
-    {
-        let (soft, timeout) = (Some(Duration::from_millis(250)), Duration::from_secs(20));
+    let (soon, never) = (Duration::from_millis(250), PATIENCE);
+    for (name, effect, soft) in [
+        ("slow_fetch", Effect::Read, soon),
+        ("quick_fetch", Effect::Read, never),
+        ("slow_book", Effect::Keyed, soon),
+        ("slow_fax", Effect::Once, soon),
+    ] {
+        let (soft, timeout) = (Some(soft), Duration::from_secs(20));
         let slow = Slow(Outside { world: world.clone(), effect });
         let spec = ToolSpec { soft, timeout, ..spec(name, effect) };
         add(&mut registry, spec, foreign(), Body::Far(Arc::new(slow)));
@@ -441,19 +445,13 @@ impl Shop {
 
     pub(crate) async fn outcome(&self, received: &Received) -> munshi_agent::Outcome {
         let outcome = self.engine.outcome(received.tenant, received.run);
-        tokio::time::timeout(Duration::from_secs(120), outcome).await.expect("no end").unwrap()
+        tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// All events of a run from behind one.
     pub(crate) async fn events(&self, received: &Received, after: Option<EventId>) -> Vec<(EventId, Event)> {
-        let mut following = self.engine.follow(received.tenant, received.run, after).await.unwrap();
-        let mut events = Vec::new();
-        while let Some(event) =
-            tokio::time::timeout(Duration::from_secs(120), following.next()).await.expect("no event")
-        {
-            events.push(event);
-        }
-        events
+        let following = self.engine.follow(received.tenant, received.run, after).await.unwrap();
+        self::events(following).await
     }
 
     pub(crate) async fn notes(&self) -> i64 {
@@ -491,6 +489,15 @@ fn folder(place: &std::path::Path, agent: &str) -> PathBuf {
         std::fs::write(path, text).unwrap();
     }
     folder
+}
+
+/// All events that are still to come.
+pub(crate) async fn events(mut following: Following) -> Vec<(EventId, Event)> {
+    let mut events = Vec::new();
+    while let Some(event) = tokio::time::timeout(PATIENCE, following.next()).await.expect("no event") {
+        events.push(event);
+    }
+    events
 }
 
 /// The words of a stream, as a client puts them together.

@@ -6,9 +6,9 @@ use munshi_agent::messages::{self, Message, Speaker};
 use munshi_agent::{RunState, sessions};
 use munshi_identity::{Person, Role, persons};
 use munshi_store::{PageRequest, Tx};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::Turn;
+use munshi_test_support::{TestDb, until};
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, Inbound, PersonId, ReplyTo};
 
@@ -43,14 +43,8 @@ fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> Inbound {
 }
 
 async fn settled(shop: &Shop, received: &munshi_agent::Received) -> munshi_agent::Outcome {
-    for _ in 0..200 {
-        let outcome = shop.outcome(received).await;
-        if outcome.state != RunState::WaitingApproval {
-            return outcome;
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    panic!("it still waits");
+    until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
+    shop.outcome(received).await
 }
 
 const OUTBOX: &str = "SELECT COUNT(*) FROM outbox WHERE tenant_id = $1";

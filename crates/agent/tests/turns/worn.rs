@@ -8,22 +8,12 @@ use munshi_agent::{Due, Halt, Received, RunState};
 use munshi_llm::Event as Said;
 use munshi_store::{Tx, params};
 use munshi_test_support::models::Turn;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{Engine, TestDb, until};
 use tokio_util::sync::CancellationToken;
 
 use crate::turns::support::{Plan, Shop, arguments};
 
 const REPLIES: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
-
-async fn until(mut is: impl FnMut() -> bool) {
-    for _ in 0..2_000 {
-        if is() {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    panic!("it never came to that");
-}
 
 fn hanging() -> Turn {
     Turn::events([Said::Started { request_id: None, model: None }]).hanging()
@@ -35,7 +25,7 @@ async fn one_more(test: &TestDb, shop: &Shop, script: Vec<Turn>) {
     test.clock.advance(Duration::from_secs(31));
     let next = shop.again(test, script).await;
     assert_eq!(next.engine.sweep(Due::Lapsed).await.unwrap(), 1);
-    until(|| next.model.requests().len() == asked).await;
+    until(async || next.model.requests().len() == asked).await;
     next.engine.abandon();
 }
 
@@ -56,7 +46,7 @@ on_both! {
             let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
-            until(|| shop.world.effects().len() == 1).await;
+            until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
             // The run's lease is over; the act's is not, and nobody sweeps acts.
@@ -73,7 +63,7 @@ on_both! {
         let shop = Shop::open(&test, [Turn::call("book", &arguments("milk"))]).await;
         shop.world.hangs.store(true, Ordering::SeqCst);
         let received = shop.say("1", "milk").await;
-        until(|| shop.world.effects().len() == 1).await;
+        until(async || shop.world.effects().len() == 1).await;
         shop.engine.abandon();
         // Killed once more while it looks after the act.
         for _ in 0..2 {
@@ -83,7 +73,7 @@ on_both! {
             let stop = CancellationToken::new();
             tokio::select! {
                 () = next.engine.serve(stop) => {}
-                () = until(|| shop.world.calls.load(Ordering::SeqCst) > calls) => {}
+                () = until(async || shop.world.calls.load(Ordering::SeqCst) > calls) => {}
             }
             next.engine.abandon();
         }
@@ -104,7 +94,7 @@ on_both! {
         let shop = Shop::open(&test, [hanging(), hanging()]).await;
         let first = shop.say("1", "the first thing").await;
         let others = shop.engine.receive(shop.message(shop.owner, "o1", "something else")).await.unwrap();
-        until(|| shop.model.requests().len() == 2).await;
+        until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_secs(if test.engine() == Engine::Sqlite { 1 } else { 31 }));
         let asking = shop.again(&test, [Turn::text("First."), Turn::text("Second.")]).await;
@@ -124,7 +114,7 @@ on_both! {
         plan.budgets.run.iterations = 200;
         let shop = Shop::open_with(&test, note(0), plan).await;
         let received = shop.say("1", "note all of them").await;
-        until(|| shop.model.requests().len() == 2).await;
+        until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         for number in 1..12 {
             one_more(&test, &shop, note(number)).await;
@@ -136,7 +126,7 @@ on_both! {
     async fn what_breaks_everybody_ends_with_an_answer(test: TestDb) {
         let shop = Shop::open(&test, [hanging()]).await;
         let received = shop.say("1", "hello there").await;
-        until(|| shop.model.requests().len() == 1).await;
+        until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         // Three beside others, three alone.
         for _ in 0..5 {
@@ -151,7 +141,7 @@ on_both! {
     async fn one_that_is_set_aside_tells_what_was_done(test: TestDb) {
         let shop = Shop::open(&test, [Turn::call("note", &arguments("milk")), hanging()]).await;
         let received = shop.say("1", "note the milk").await;
-        until(|| shop.model.requests().len() == 2).await;
+        until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         // What came further in the first process counts from there.
         for _ in 0..6 {
@@ -169,7 +159,7 @@ on_both! {
         let asked = shop.say("1", "remove the milk").await;
         assert!(shop.outcome(&asked).await.approval.is_some());
         let received = shop.say("2", "yes").await;
-        until(|| shop.model.requests().len() == 2).await;
+        until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
         for _ in 0..6 {
             one_more(&test, &shop, vec![hanging()]).await;
@@ -187,7 +177,7 @@ on_both! {
             ]).await;
             let shop = Shop::open(&test, [hanging()]).await;
             let received = shop.say("1", "आज कितनी बिक्री हुई?").await;
-            until(|| shop.model.requests().len() == 1).await;
+            until(async || shop.model.requests().len() == 1).await;
             shop.engine.abandon();
             shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![])).await.unwrap();
             let outcome = last(&test, &shop, &received, Vec::new()).await;
@@ -205,7 +195,7 @@ on_both! {
         let id = shop.outcome(&received).await.approval.unwrap();
         crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
-        until(|| shop.model.requests().len() == 2).await;
+        until(async || shop.model.requests().len() == 2).await;
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";
         assert_eq!(shop.number(held).await, 1, "the second call has its own");
         // A call that is dropped lets go of it by its id; a process that dies does not.

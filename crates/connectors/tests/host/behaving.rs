@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_connectors::State;
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, on_both_engines, until};
 use munshi_tools::Answer;
 use serde_json::json;
 
@@ -52,12 +52,7 @@ on_both_engines! {
             shop.test.db.write(tenant, spoil).await.unwrap();
         }
         assert!(shop.host.look().await.is_err(), "it is said all the same");
-        for _ in 0..600 {
-            if shop.host.standings(shop.tenant).values().any(|standing| standing.state == State::Ready) {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        until(async || shop.host.standings(shop.tenant).values().any(|standing| standing.state == State::Ready)).await;
         assert_eq!(shop.standing("odd").state, State::Ready);
         shop.host.stop().await;
     }
@@ -93,13 +88,8 @@ async fn stopping_takes_along_what_a_child_has_started() {
     assert!(is_there());
     shop.declare(&odd("other", "good", None)).await;
     shop.host.look().await.unwrap();
-    for _ in 0..200 {
-        if !is_there() {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    assert!(!is_there(), "a grandchild outlived its connector");
+    // A grandchild does not outlive its connector.
+    until(async || !is_there()).await;
     shop.host.stop().await;
 }
 

@@ -105,7 +105,7 @@ fn wanted() -> Vec<(String, Value)> {
 async fn as_a_client() {
     let url = std::env::args().next_back().unwrap();
     let wanted = wanted();
-    let mut file = format!("[far]\nurl = \"{url}\"\nstart_seconds = 10\n{}", known_as());
+    let mut file = format!("[far]\nurl = \"{url}\"\nstart_seconds = 20\n{}", known_as());
     for (name, _) in &wanted {
         file.push_str(&format!("[far.tools.{name}]\neffect = \"read\"\n"));
     }
@@ -124,7 +124,12 @@ async fn as_a_client() {
         // Whether it is let in is seen by trying.
         tokio::time::sleep(Duration::from_millis(500)).await;
         shop.host.look().await.unwrap();
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
+        for _ in 0..100 {
+            if shop.standing("far").state != State::WantsLogin {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
     for (name, arguments) in wanted {
         let tool = format!("far_{}", name.replace('-', "_"));
@@ -200,7 +205,7 @@ fn run(scenario: &str, revision: &str, folder: &std::path::Path) -> Option<Strin
     let ran = Command::new(home.join("node/bin/node"))
         .arg(home.join("@modelcontextprotocol/conformance/dist/index.js"))
         .args(["client", "--command", &command, "--scenario", scenario, "--spec-version", revision])
-        .args(["--timeout", "60000", "--verbose"])
+        .args(["--timeout", "180000", "--verbose"])
         .current_dir(folder)
         .env("HOME", folder)
         .output()

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use munshi_connectors::{Allowed, Inside, State};
-use munshi_test_support::environment;
+use munshi_test_support::{environment, until};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
 use tokio::net::TcpListener;
@@ -30,13 +29,8 @@ async fn reference(port: u16) -> tokio::process::Child {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    for _ in 0..200 {
-        if tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return child;
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    panic!("the reference server does not listen");
+    until(async || tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_ok()).await;
+    child
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,7 +52,7 @@ async fn the_reference_server_answers_over_http() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_private_address_is_not_reached_by_name_or_number() {
     for host in ["localhost", "127.0.0.1", "[::1]", "169.254.169.254"] {
-        let file = format!("[far]\nurl = \"http://{host}:{}/mcp\"\nstart_seconds = 5\n", port());
+        let file = format!("[far]\nurl = \"http://{host}:{}/mcp\"\n", port());
         let shop = Shop::open(sqlite().await, &file).await;
         shop.start().await;
         let standing = shop.until_state("far", State::Degraded).await;
@@ -99,7 +93,7 @@ async fn redirects_and_bodies_without_end_lead_nowhere() {
     let endless = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
     for (answer, body, words) in [(elsewhere, 0, "307"), (endless, 256 * 1024 * 1024, "more than")] {
         let port = plain(answer, body).await;
-        let file = format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\nstart_seconds = 10\n");
+        let file = format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\n");
         let shop =
             Shop::with(sqlite().await, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
         shop.start().await;

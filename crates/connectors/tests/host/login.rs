@@ -8,8 +8,8 @@ use munshi_connectors::login::{Back, Begun, Returned};
 use munshi_connectors::{Allowed, Error, State};
 use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault;
-use munshi_test_support::TestDb;
 use munshi_test_support::guarded::{Browser, Codes, Guarded as Service};
+use munshi_test_support::{PATIENCE, TestDb};
 use munshi_tools::NoJournal;
 use munshi_types::{Autonomy, Clock};
 use serde_json::{Value, json};
@@ -59,14 +59,19 @@ pub(crate) fn back() -> Back {
     Back { redirect: BACK.to_owned(), document: None }
 }
 
+/// With as much time as it wants.
+pub(crate) fn declared(service: &Service) -> String {
+    format!(
+        "[far]\nurl = \"{}\"\nstart_seconds = 120\ntimeout_seconds = 120\n\
+         [far.tools.note]\neffect = \"once\"\nscope = \"note.add\"\n",
+        service.url
+    )
+}
+
 impl Guarded {
     pub(crate) async fn open(test: TestDb) -> Self {
         let service = Service::start(&test.place.folder(), Codes::Given);
-        let file = format!(
-            "[far]\nurl = \"{}\"\n[far.tools.note]\neffect = \"once\"\nscope = \"note.add\"\n",
-            service.url
-        );
-        let shop = Shop::with(test, &file, allowed(), BTreeMap::new()).await;
+        let shop = Shop::with(test, &declared(&service), allowed(), BTreeMap::new()).await;
         shop.start().await;
         shop.until_state("far", State::WantsLogin).await;
         Self { shop, service }
@@ -144,7 +149,7 @@ munshi_test_support::on_both_engines! {
             let length = line.read(&mut heard).await.unwrap();
             String::from_utf8_lossy(&heard[..length]).to_lowercase()
         };
-        let shown = tokio::time::timeout(Duration::from_secs(60), async {
+        let shown = tokio::time::timeout(PATIENCE, async {
             tokio::select! { shown = shown => shown, _ = async { host.open(tenant).await.unwrap(); std::future::pending::<()>().await } => String::new() }
         });
         let shown = shown.await.expect("it is tried");

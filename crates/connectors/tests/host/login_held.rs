@@ -7,9 +7,10 @@ use munshi_connectors::{Error, State};
 use munshi_identity::Token;
 use munshi_safety::vault::SecretRef;
 use munshi_store::{Tx, params};
+use munshi_test_support::until;
 use serde_json::Value;
 
-use crate::login::{Guarded, allowed, back, browse, by};
+use crate::login::{Guarded, allowed, back, browse, by, declared};
 use crate::support::MIGRATIONS;
 
 /// Just before its end.
@@ -24,17 +25,7 @@ impl Guarded {
     }
 
     async fn until_held(&self) {
-        self.until(async || self.service.is_held()).await;
-    }
-
-    async fn until(&self, is: impl AsyncFn() -> bool) {
-        for _ in 0..400 {
-            if is().await {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        panic!("it never becomes so");
+        until(async || self.service.is_held()).await;
     }
 
     async fn link(&self) -> Token {
@@ -67,12 +58,13 @@ munshi_test_support::on_both_engines! {
         let before = guarded.kept().await.unwrap();
         guarded.service.hold();
         let (gone, ()) = tokio::join!(guarded.shop.again(allowed()), guarded.until_held());
-        guarded.until(async || gone.host.count()["ready"] == 0 && gone.host.count()["starting"] == 0).await;
+        until(async || gone.host.count()["ready"] == 0 && gone.host.count()["starting"] == 0).await;
         assert_eq!(guarded.kept().await.unwrap(), before, "nothing has come yet");
         guarded.service.release();
-        guarded.until(async || guarded.kept().await.unwrap()["refresh"] != before["refresh"]).await;
+        until(async || guarded.kept().await.unwrap()["refresh"] != before["refresh"]).await;
         gone.host.stop().await;
         guarded.shop.test.clock.advance(Duration::from_secs(60));
+        guarded.shop.declare(&declared(&guarded.service)).await;
         let node = guarded.shop.again(allowed()).await;
         assert_eq!(guarded.said_at(&node, "still in").await["ok"], true);
         assert_eq!(guarded.service.grants("refresh_token"), 1);

@@ -175,7 +175,7 @@ munshi_test_support::on_both_engines! {
         evil.describes(&json!({ "registration_endpoint": format!("https://localhost:{port}/x") }));
         assert!(refused(&shop).await.contains("private"));
         assert!(inner.asked.lock().unwrap().is_empty(), "nobody knocked there");
-        assert!(begun.elapsed() < Duration::from_secs(30), "and nobody waited for it");
+        assert!(begun.elapsed() < Duration::from_secs(60), "and nobody waited for it");
     }
 
     /// Redirects, documents without end, in pieces, of another shape, of somebody else.
@@ -298,13 +298,18 @@ munshi_test_support::on_both_engines! {
         assert!(said.contains("access_denied"), "{said}");
         let asked = evil.asked("/token");
         assert_eq!(asked.len(), 3);
-        assert!(asked[1] - asked[0] >= Duration::from_millis(950) && asked[1] - asked[0] < Duration::from_secs(4));
+        let mut waits = vec![asked[1] - asked[0]];
+        assert!(waits[0] >= Duration::from_millis(950), "{waits:?}");
         assert!(asked[2] - asked[1] >= Duration::from_millis(5_950), "five seconds more");
         for (error, words) in [("expired_token", "expired_token"), ("AB d", "HTTP 400")] {
             evil.raw("/token", [no(error)]);
-            let said = shop.logins.finish_with_code(begin().await).await.unwrap_err().to_string();
+            let (code, begun) = (begin().await, Instant::now());
+            let said = shop.logins.finish_with_code(code).await.unwrap_err().to_string();
             assert!(said.contains(words), "{said}");
+            waits.push(*evil.asked("/token").last().unwrap() - begun);
         }
+        // One that is busy with other things is late, but not every time.
+        assert!(*waits.iter().min().unwrap() < Duration::from_secs(4), "a second, as it said: {waits:?}");
         let late = begin().await;
         shop.test.clock.advance(Duration::from_secs(601));
         let said = shop.logins.finish_with_code(late).await.unwrap_err().to_string();

@@ -10,14 +10,17 @@ use serde_json::json;
 use crate::behaving::sqlite;
 use crate::support::Shop;
 
+/// They are large, and machines are slow.
+const PATIENT: &str = "start_seconds = 120\ntimeout_seconds = 120\n";
+
 pub(crate) fn filesystem(folder: &std::path::Path) -> String {
     let program = environment::connectors().join("node/node_modules/.bin/mcp-server-filesystem");
-    format!("[files]\ncommand = [\"{}\", \"{}\"]\n", program.display(), folder.display())
+    format!("[files]\ncommand = [\"{}\", \"{}\"]\n{PATIENT}", program.display(), folder.display())
 }
 
 pub(crate) fn everything() -> String {
     let program = environment::connectors().join("node/node_modules/.bin/mcp-server-everything");
-    format!("[everything]\ncommand = [\"{}\"]\n", program.display())
+    format!("[everything]\ncommand = [\"{}\"]\n{PATIENT}", program.display())
 }
 
 pub(crate) fn python(name: &str, module: &str, arguments: &[&str]) -> String {
@@ -26,7 +29,7 @@ pub(crate) fn python(name: &str, module: &str, arguments: &[&str]) -> String {
     let command: Vec<String> =
         ["python3", "-c", &run].iter().chain(arguments).map(|part| format!("\"{part}\"")).collect();
     format!(
-        "[{name}]\ncommand = [{}]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n",
+        "[{name}]\ncommand = [{}]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n{PATIENT}",
         command.join(", "),
         packages.display()
     )

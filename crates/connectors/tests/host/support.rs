@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use munshi_connectors::contract::{Trial, Writes};
 use munshi_connectors::declared::{self, Declared};
@@ -19,7 +19,7 @@ use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
 use munshi_safety::policy;
 use munshi_safety::vault::{By, KeySource, Secret, Vault};
 use munshi_store::Migration;
-use munshi_test_support::TestDb;
+use munshi_test_support::{PATIENCE, TestDb};
 use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Shelf, Shelves, Want};
 use munshi_types::{Autonomy, Clock, Conduct, SystemRandom, TenantId};
 use serde_json::Value;
@@ -35,12 +35,12 @@ pub(crate) const MIGRATIONS: [&[Migration]; 5] = [
 /// Quick enough for a test, and in the same order as the real one.
 pub(crate) const QUICK: Pace = Pace {
     restarts: 2,
-    window: Duration::from_secs(60),
+    window: Duration::from_secs(600),
     pause: Duration::from_millis(20),
     longest_pause: Duration::from_millis(50),
     retry: Duration::from_secs(600),
     health: Duration::from_millis(400),
-    answer: Duration::from_secs(5),
+    answer: Duration::from_secs(30),
     relist: 1000,
     grace: Duration::from_secs(2),
     look: Duration::from_millis(100),
@@ -95,6 +95,7 @@ impl Node {
         db: munshi_store::Db,
         allowed: Allowed,
         inside: BTreeMap<String, Arc<dyn Inside>>,
+        pace: Pace,
     ) -> Self {
         let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
         let source = KeySource::File(folder.join("vault.key"));
@@ -108,7 +109,7 @@ impl Node {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             ids: ids.clone(),
-            patience: munshi_connectors::login::PATIENCE,
+            patience: PATIENCE,
         })
         .unwrap();
         let registry = Arc::new(Registry::default());
@@ -126,7 +127,7 @@ impl Node {
             confinement: Confinement::default(),
             allowed,
             inside,
-            pace: QUICK,
+            pace,
         });
         let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
         let dispatcher =
@@ -146,8 +147,18 @@ impl Shop {
         allowed: Allowed,
         inside: BTreeMap<String, Arc<dyn Inside>>,
     ) -> Self {
+        let node = Node::on(&test, test.db.clone(), allowed, inside, QUICK).await;
+        Self::at(node, test, file).await
+    }
+
+    /// One whose connectors are looked after at a pace of their own.
+    pub(crate) async fn paced(test: TestDb, file: &str, pace: Pace) -> Self {
+        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), pace).await;
+        Self::at(node, test, file).await
+    }
+
+    async fn at(node: Node, test: TestDb, file: &str) -> Self {
         let tenant = test.tenant("shop").await;
-        let node = Node::on(&test, test.db.clone(), allowed, inside).await;
         let Node { host, dispatcher, office, vault, logins } = node;
         let (ids, folder) = (test.ids.clone(), test.place.folder());
         let now = test.clock.now();
@@ -184,7 +195,7 @@ impl Shop {
 
     /// Another process on the same database, with everything started.
     pub(crate) async fn again(&self, allowed: Allowed) -> Node {
-        let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new()).await;
+        let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new(), QUICK).await;
         node.host.open(self.tenant).await.unwrap();
         node
     }
@@ -204,15 +215,16 @@ impl Shop {
 
     /// Waits until a connector is as wanted.
     pub(crate) async fn until(&self, name: &str, is: impl Fn(&Standing) -> bool) -> Standing {
-        for _ in 0..600 {
+        let begun = Instant::now();
+        loop {
             let standing = self.standing(name);
             if is(&standing) {
                 return standing;
             }
+            assert!(begun.elapsed() < PATIENCE, "{name} never became so: {standing:?}");
             self.host.look().await.unwrap();
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("{name} never became so: {:?}", self.standing(name));
     }
 
     pub(crate) async fn until_state(&self, name: &str, state: State) -> Standing {

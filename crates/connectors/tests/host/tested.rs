@@ -1,6 +1,9 @@
 //! `munshi connector test`: what the contract's checks find.
 
+use std::time::Instant;
+
 use munshi_connectors::contract::{self, Report, Verdict, Writes};
+use munshi_test_support::PATIENCE;
 
 use crate::behaving::sqlite;
 use crate::real::{everything, filesystem, python};
@@ -11,13 +14,24 @@ fn verdict(report: &Report, check: &str) -> Verdict {
     found.unwrap_or_else(|| panic!("no {check} in {report:#?}")).verdict
 }
 
+/// The contract has two seconds for a start, which a busy machine may take for itself: it is tried until it has them.
+async fn started_in_time(shop: &Shop, file: &str) -> Report {
+    let begun = Instant::now();
+    loop {
+        let report = contract::test(&shop.trial(file, Writes::Tried)).await;
+        if verdict(&report, "initialize") == Verdict::Pass || begun.elapsed() > PATIENCE {
+            return report;
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_keeps_the_contract_passes() {
     let shop = Shop::open(sqlite().await, "").await;
     let file = odd("odd", "good", None)
         + "[odd.tools.look]\neffect = \"read\"\n[odd.tools.environment]\neffect = \"read\"\n\
            [odd.tools.raw]\neffect = \"read\"\n[odd.tools.book]\ntry = { text = \"a room\" }\n";
-    let report = contract::test(&shop.trial(&file, Writes::Tried)).await;
+    let report = started_in_time(&shop, &file).await;
     assert!(report.passes(), "{report:#?}");
     assert_eq!(report.undeclared, 0);
     for check in [

@@ -1,7 +1,6 @@
 //! The targets, requests and helpers that the tests share. Each request is the one of the fixture of its name.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use munshi_llm::chat::{
     Assembler, Breakpoint, Lifetime, Media, MediaSource, Output, Thinking, ToolChoice, ToolResult, Usage,
@@ -12,14 +11,14 @@ use munshi_llm::{
     ChatRequest, ChatStream, Event, Fault, Message, Part, Provider, Role, Target, Timeouts, ToolCall,
     Transport, Wire, Wires, provider,
 };
+// Tests that wait for a timeout stop the clock instead.
+pub(crate) use munshi_test_support::PATIENCE;
 use munshi_test_support::model::{Answer, Fixture, ModelServer, Step};
 use munshi_types::clock::FakeClock;
 use munshi_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
 pub(crate) const WIRES: [&str; 3] = ["anthropic", "openai", "gemini"];
-/// Long enough for any machine; tests that wait for a timeout stop the clock instead.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn wires() -> Wires {
     wires_with(Limits::default())

@@ -67,8 +67,7 @@ async fn a_host_that_does_not_answer_at_all() {
     let listener = socket.listen(1).unwrap();
     let address = listener.local_addr().unwrap();
     let mut queue = Vec::new();
-    while let Ok(connected) =
-        tokio::time::timeout(Duration::from_millis(200), TcpStream::connect(address)).await
+    while let Ok(connected) = tokio::time::timeout(Duration::from_secs(1), TcpStream::connect(address)).await
     {
         queue.push(connected.unwrap());
     }

@@ -10,7 +10,7 @@ use munshi_safety::acts::{Office, Permit};
 use munshi_safety::budget::{Governor, Settings};
 use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
 use munshi_store::Db;
-use munshi_test_support::Engine;
+use munshi_test_support::{Engine, PATIENCE};
 use munshi_tools::{
     Answer, Body, Connector, Dispatcher, Done, Failure, Far, Maker, NoJournal, Registry, Want,
 };
@@ -227,7 +227,7 @@ impl Shop {
         self.db.write(TenantId::PLATFORM, move |tx| queue.enqueue(tx, &sweep)).await.unwrap();
         let began = Instant::now();
         while !is_so(&self.json(&["show", id])) {
-            assert!(began.elapsed() < Duration::from_secs(90), "not swept");
+            assert!(began.elapsed() < PATIENCE, "not swept");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }

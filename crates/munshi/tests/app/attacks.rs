@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
 
+use munshi_test_support::PATIENCE;
 use serde_json::{Value, json};
 
 use crate::app::support::{Installation, Running};
@@ -41,7 +41,7 @@ impl Target {
     /// Any request; headers end in `\r\n` each.
     fn send(&self, line: &str, headers: &str, body: Option<&Value>) -> Heard {
         let mut stream = TcpStream::connect(self.server.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let body = body.map(ToString::to_string).unwrap_or_default();
         let host = if headers.contains("host:") {
             String::new()

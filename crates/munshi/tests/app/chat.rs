@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use munshi_test_support::Engine;
+use munshi_test_support::{Engine, PATIENCE};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ struct Answered {
 
 fn ask(address: SocketAddr, request: &str) -> std::io::Result<Answered> {
     let mut stream = TcpStream::connect(address)?;
-    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+    stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(request.as_bytes())?;
     let mut body = BufReader::new(stream);
     let mut line = String::new();
@@ -230,7 +230,7 @@ fn kill(server: &mut Running) {
 }
 
 fn cut_and_killed(engine: Engine, kills: &[usize]) {
-    let (installation, model, key) = shop(engine, Duration::from_millis(25));
+    let (installation, model, key) = shop(engine, Duration::from_millis(60));
     let seen = one_event_at_a_time(&installation, &key, kills);
     assert_eq!(shown(&seen), REPLY, "{seen:?}");
     assert!(

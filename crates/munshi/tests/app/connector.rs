@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use munshi_test_support::Engine;
+use munshi_test_support::{Engine, PATIENCE};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -29,7 +29,7 @@ fn server() -> String {
 
 fn file(mood: &str) -> String {
     format!(
-        "[odd]\ncommand = [\"python3\", \"{}\", \"{mood}\"]\n\
+        "[odd]\ncommand = [\"python3\", \"{}\", \"{mood}\"]\nstart_seconds = 120\ntimeout_seconds = 120\n\
          [odd.tools.environment]\neffect = \"read\"\nwords = {{ en = [\"what is your environment\", \"tell the environment\"] }}\n",
         server()
     )
@@ -60,7 +60,7 @@ fn until(installation: &Installation, is: impl Fn(&Value) -> bool) -> Value {
         if is(&listed["items"][0]) {
             return listed["items"][0].clone();
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{listed}");
+        assert!(begun.elapsed() < PATIENCE, "{listed}");
         std::thread::sleep(Duration::from_millis(200));
     }
 }
@@ -125,7 +125,15 @@ fn a_folder_brings_connectors_on_postgres() {
 fn any_server_can_be_tested() {
     let installation = installed(Engine::Sqlite);
     let server = server();
-    let good = installation.run(&["connector", "test", "--", "python3", &server, "good"]);
+    let begun = Instant::now();
+    let good = loop {
+        let good = installation.run(&["connector", "test", "--", "python3", &server, "good"]);
+        // It has two seconds to start, which a busy machine may take for itself.
+        let is_late = |line: &str| line.contains("FAIL") && line.contains("list of tools in");
+        if !good.out.lines().any(is_late) || begun.elapsed() > PATIENCE {
+            break good;
+        }
+    };
     assert_eq!(good.code, 0, "{good:?}");
     assert!(good.out.contains("odd 1.2.3, 4 tools") && good.out.contains("UNSAFE"), "{}", good.out);
     let liar = installation.run(&["connector", "test", "--json", "--", "python3", &server, "liar"]);

@@ -2,8 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
+use munshi_test_support::PATIENCE;
 use munshi_test_support::guarded::Browser;
 use rustix::process::Signal;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn said(address: SocketAddr, host: &str, more: &str, handle: &str) -> String {
     let id = format!("{:0>16}", host.len() * 100 + more.len());
     let body = json!({ "text": "who owes me", "message_id": id }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let head = format!(
         "POST /visit/{handle}/messages HTTP/1.1\r\nhost: {host}\r\norigin: http://{host}\r\ncontent-type: application/json\r\n{more}\
          content-length: {}\r\nconnection: close\r\n\r\n",

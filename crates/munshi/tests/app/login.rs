@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use munshi_test_support::Engine;
 use munshi_test_support::guarded::{Browser, Codes, Guarded};
+use munshi_test_support::{Engine, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::de::IoRead;
 use serde_json::{StreamDeserializer, Value, json};
@@ -79,7 +79,7 @@ impl Waiting {
     fn end(mut self) -> (Option<Value>, Ran) {
         let begun = Instant::now();
         while self.is_waiting() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "it does not end");
+            assert!(begun.elapsed() < PATIENCE, "it does not end");
             std::thread::sleep(Duration::from_millis(50));
         }
         let last = self.answers.next().map(Result::unwrap);
@@ -257,7 +257,7 @@ fn somebody_logs_in_at_the_running_server() {
         if listed["items"][0]["nodes"][0]["state"] == "ready" {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "{listed}\n{}", running.log());
+        assert!(begun.elapsed() < PATIENCE, "{listed}\n{}", running.log());
         std::thread::sleep(Duration::from_millis(200));
     }
     let (log, query) = (running.log(), at.split_once('?').unwrap().1);
@@ -285,7 +285,7 @@ fn a_server_that_dies_on_the_way_costs_another_click() {
     let waiting = std::thread::spawn(move || waiting.get(&page));
     let begun = Instant::now();
     while !house.service.is_held() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "{}", running.log());
+        assert!(begun.elapsed() < PATIENCE, "{}", running.log());
         std::thread::sleep(Duration::from_millis(50));
     }
     running.signal(Signal::KILL);

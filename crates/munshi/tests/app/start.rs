@@ -2,10 +2,9 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
-use munshi_test_support::Engine;
 use munshi_test_support::guarded::Browser;
+use munshi_test_support::{Engine, PATIENCE};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -14,7 +13,7 @@ use crate::app::support::Installation;
 fn open_ready(address: SocketAddr, cookie: &str, tenant: &str) -> String {
     let body = json!({ "tenant": tenant }).to_string();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let request = format!(
         "POST /start/open HTTP/1.1\r\nhost: {address}\r\norigin: http://{address}\r\ncookie: {cookie}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",

@@ -28,6 +28,10 @@ const FILES: [(&str, &str); 5] = [
     ),
 ];
 
+/// A change is seen within a second, on a machine that has nothing else to do. What nobody hears of is remembered for a
+/// minute.
+const SOON: Duration = Duration::from_secs(30);
+
 /// A tenant's folder beside the installation's data.
 fn shop(installation: &Installation) -> PathBuf {
     let folder = installation.folder().join("tenants/sharma");
@@ -115,7 +119,7 @@ async fn a_change_reaches_another_process(engine: Engine) {
     let until = async |wanted: &dyn Fn(&Answer) -> bool| {
         let began = Instant::now();
         while !wanted(&resolver.resolve(&key, Some("+919800000001")).await.unwrap()) {
-            assert!(began.elapsed() < Duration::from_secs(10), "not seen soon");
+            assert!(began.elapsed() < SOON, "not seen soon");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
@@ -203,7 +207,7 @@ fn a_change_reaches_the_running_server(engine: Engine) {
         let began = Instant::now();
         while change_of(&server) != known + 1 {
             let late = format!("{arguments:?} not seen soon: {}\n{}", change_of(&server), server.log());
-            assert!(began.elapsed() < Duration::from_secs(10), "{late}");
+            assert!(began.elapsed() < SOON, "{late}");
             std::thread::sleep(Duration::from_millis(10));
         }
         known += 1;
@@ -217,12 +221,11 @@ fn a_change_reaches_the_running_server(engine: Engine) {
     let ready = server.get("/readyz").1;
     assert!(ready.contains("\"tiers\"") && ready.contains("changes are seen"), "{ready}");
     assert!(!server.get("/metrics").1.contains("sharma"), "a stranger learns no tenant's name");
+    // The files were ahead of the rollback.
+    seen_after(&["apply", "tenants/sharma"]);
     installation.json(&["apply", "tenants/sharma"]);
     std::thread::sleep(Duration::from_millis(700));
-    assert_eq!(change_of(&server), known + 1, "the files were ahead of the rollback");
-    installation.json(&["apply", "tenants/sharma"]);
-    std::thread::sleep(Duration::from_millis(700));
-    assert_eq!(change_of(&server), known + 1, "applying what is so already is no change");
+    assert_eq!(change_of(&server), known, "applying what is so already is no change");
 }
 
 #[test]

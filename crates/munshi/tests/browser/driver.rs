@@ -4,10 +4,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use munshi_test_support::environment;
+use munshi_test_support::{PATIENCE, environment};
 use serde_json::{Value, json};
 
-const PATIENCE: Duration = Duration::from_secs(90);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// One window of a browser of its own; it closes with the test.
@@ -53,12 +52,22 @@ impl Browser {
             "--disable-gpu",
             "--window-size=1000,800",
             "--lang=en-IN",
+            // A tab in the background is not last in line where many want the machine.
+            "--disable-renderer-backgrounding",
+            "--disable-backgrounding-occluded-windows",
             // Names of businesses that lead to this machine.
             "--host-resolver-rules=MAP *.example 127.0.0.1",
         ]);
         let options = json!({ "args": arguments, "prefs": { "intl.accept_languages": "en-IN" } });
-        let wanted = json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": options, "goog:loggingPrefs": { "browser": "ALL" } } } });
-        let made = ask("POST", "/session", Some(&wanted)).unwrap();
+        let patience = u64::try_from(PATIENCE.as_millis()).unwrap();
+        let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": { "browser": "ALL" },
+            "timeouts": { "script": patience },
+        } } });
+        let begin = || ask("POST", "/session", Some(&wanted));
+        // Its own time to start, a minute, may not be enough on a busy machine.
+        let made = begin().or_else(|_| begin()).unwrap();
         let browser = Self { session: made["sessionId"].as_str().unwrap().to_owned() };
         browser.go(url);
         browser

@@ -33,7 +33,7 @@ def grant(approval):
 
 
 async def speak(mode):
-    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=60) as http:
+    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {key}"}, timeout=120) as http:
         async with Client(streamable_http_client(f"{url}/mcp", http_client=http), mode=mode) as client:
             listed = {tool.name: tool for tool in (await client.list_tools()).tools}
             assert {"calculate", "today", "log_expense", "ask_counter", "go_on"} == set(listed), set(listed)
@@ -67,7 +67,7 @@ async def speak(mode):
 
 
 async def stranger():
-    async with httpx2.AsyncClient(timeout=60) as http:
+    async with httpx2.AsyncClient(timeout=120) as http:
         try:
             async with Client(streamable_http_client(f"{url}/mcp", http_client=http), mode="legacy"):
                 raise AssertionError("nobody was let in")

@@ -17,7 +17,7 @@ import termios
 import time
 
 PROGRAM = sys.argv[1]
-PATIENCE = 30
+PATIENCE = 120
 UP, LEFT, RIGHT, END, BACKSPACE, ALT_ENTER, CTRL_C, CTRL_D = (
     "\x1b[A", "\x1b[D", "\x1b[C", "\x1b[F", "\x7f", "\x1b\r", "\x03", "\x04",
 )
@@ -82,6 +82,9 @@ class Terminal:
         """As somebody types: the line, and Enter once it stands there."""
         self.prompt()
         self.type(text)
+        until = time.monotonic() + 2
+        while text not in self.text() and time.monotonic() < until:
+            self.read(0.05)
         self.drain(0.15)
         self.type("\r")
 
@@ -244,5 +247,5 @@ def quick():
 
 
 if __name__ == "__main__":
-    signal.alarm(150)
+    signal.alarm(900)
     globals()[sys.argv[2]]()

@@ -8,7 +8,7 @@ use munshi_safety::Result;
 use munshi_safety::audit::anchors::{AnchorFile, Anchoring};
 use munshi_safety::audit::{self, Actor, ActorKind, Entry, Event, NewEntry};
 use munshi_store::Address;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{Engine, PATIENCE, TestDb};
 use munshi_types::{EntryId, Id, TenantId};
 use serde_json::json;
 
@@ -74,7 +74,7 @@ pub(crate) fn by_force_keeping_triggers(test: &TestDb, statements: &str) {
     let triggers = force(test, statements);
     if let Address::Sqlite(path) = &test.address {
         let raw = rusqlite::Connection::open(path).unwrap();
-        raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        raw.busy_timeout(PATIENCE).unwrap();
         raw.execute_batch(&triggers.join(";\n")).unwrap();
     }
 }
@@ -89,7 +89,7 @@ fn force(test: &TestDb, statements: &str) -> Vec<String> {
         Address::Sqlite(path) => path,
     };
     let raw = rusqlite::Connection::open(path).unwrap();
-    raw.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    raw.busy_timeout(PATIENCE).unwrap();
     let found: Vec<(String, String)> = raw
         .prepare(TRIGGERS)
         .unwrap()

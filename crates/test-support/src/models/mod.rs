@@ -12,7 +12,7 @@ pub mod scripted;
 
 pub use faulty::{Faulty, Mishap};
 pub use hostile::Hostile;
-pub use scripted::{Asked, Scripted, Turn};
+pub use scripted::{Asked, Gate, Scripted, Turn};
 
 use munshi_llm::{Event, StopReason, Usage};
 use serde_json::Value;

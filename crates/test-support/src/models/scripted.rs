@@ -1,13 +1,14 @@
 //! A model that says exactly what it was told to.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream;
 use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, Target};
 use serde_json::Value;
+use tokio::sync::watch;
 
 use super::{calling, calling_all, saying};
 
@@ -18,7 +19,23 @@ pub struct Turn {
     fault: Option<Fault>,
     /// Before each event, and before the fault.
     pause: Duration,
+    /// Closed, nothing is said.
+    gate: Option<Gate>,
     hangs: bool,
+}
+
+/// What a turn waits behind until the test has done what comes first.
+#[derive(Clone, Debug, Default)]
+pub struct Gate(Arc<watch::Sender<bool>>);
+
+impl Gate {
+    pub fn open(&self) {
+        self.0.send_replace(true);
+    }
+
+    async fn opened(&self) {
+        self.0.subscribe().wait_for(|is_open| *is_open).await.unwrap();
+    }
 }
 
 impl Turn {
@@ -63,6 +80,12 @@ impl Turn {
         Self { pause, ..self }
     }
 
+    /// The same once the gate is open: until then the model was asked and says nothing.
+    #[must_use]
+    pub fn behind(self, gate: &Gate) -> Self {
+        Self { gate: Some(gate.clone()), ..self }
+    }
+
     async fn play(mut self) -> Result<ChatStream, Fault> {
         if self.events.is_empty()
             && let Some(fault) = self.fault.take()
@@ -71,8 +94,11 @@ impl Turn {
             return Err(fault);
         }
         let items = self.events.into_iter().map(Ok).chain(self.fault.map(Err));
-        let rest = (items, self.pause, self.hangs);
-        Ok(Box::pin(stream::unfold(rest, |(mut items, pause, hangs)| async move {
+        let rest = (items, self.gate, self.pause, self.hangs);
+        Ok(Box::pin(stream::unfold(rest, |(mut items, mut gate, pause, hangs)| async move {
+            if let Some(gate) = gate.take() {
+                gate.opened().await;
+            }
             let item = items.next();
             if item.is_none() && hangs {
                 std::future::pending::<()>().await;
@@ -80,7 +106,7 @@ impl Turn {
             if item.is_some() && !pause.is_zero() {
                 tokio::time::sleep(pause).await;
             }
-            item.map(|item| (item, (items, pause, hangs)))
+            item.map(|item| (item, (items, gate, pause, hangs)))
         })))
     }
 }
@@ -182,5 +208,16 @@ mod tests {
         let (target, request) = (target(), ChatRequest::default());
         let whole = model.complete(&target, &request);
         assert!(tokio::time::timeout(Duration::from_secs(60), whole).await.is_err());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_behind_a_gate_waits_for_it() {
+        let gate = Gate::default();
+        let model = Scripted::new([Turn::text("hi").behind(&gate)]);
+        let (target, request) = (target(), ChatRequest::default());
+        let mut whole = model.complete(&target, &request);
+        assert!(tokio::time::timeout(Duration::from_secs(60), &mut whole).await.is_err());
+        gate.open();
+        assert_eq!(whole.await.unwrap().text(), "hi");
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use munshi_safety::acts::State;
 use munshi_safety::pipeline::{Door, Source, Wanted};
 use munshi_store::params;
-use munshi_test_support::on_both_engines;
+use munshi_test_support::{on_both_engines, until};
 use munshi_tools::{Answer, Journal, Label};
 use munshi_types::Clock;
 use serde_json::json;
 
-use crate::stack::support::{Death, MIGRATIONS, Shop, World, events, notes};
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, begun, events, notes};
 
 on_both_engines! {
     with [MIGRATIONS[0], MIGRATIONS[1], MIGRATIONS[2], MIGRATIONS[3], MIGRATIONS[4]];
@@ -99,7 +99,7 @@ on_both_engines! {
         let act = want.act;
         let first = shop.dispatcher.call(want, Arc::new(munshi_tools::NoJournal));
         let second = async {
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(std::time::Duration::from_secs(3600));
             shop.dispatcher.sweep(Arc::new(munshi_tools::NoJournal)).await
         };

@@ -7,12 +7,12 @@ use munshi_safety::acts::{self, Recovery, State};
 use munshi_safety::approvals::{self, Answer as Said, Approval, Covers};
 use munshi_safety::audit;
 use munshi_store::tenants::{TENANTS, set_status};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{TestDb, on_both_engines, until};
 use munshi_tools::{Answer, NoJournal, Want};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
 
-use crate::stack::support::{Death, MIGRATIONS, Shop, World, events, notes};
+use crate::stack::support::{Death, MIGRATIONS, Shop, World, begun, events, notes};
 
 const OPEN: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\nask = [\"shop.paid\"]\n\
                     [connectors.elsewhere]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
@@ -139,7 +139,7 @@ on_both_engines! {
         let act = want.act;
         let call = shop.dispatcher.call(want, Arc::new(NoJournal));
         let other = async {
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(Duration::from_secs(3600));
             set(&shop, &test, TenantStatus::Paused).await;
             let (office, now) = (shop.office.clone(), test.clock.now());

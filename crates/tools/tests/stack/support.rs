@@ -365,6 +365,15 @@ pub(crate) async fn notes(db: &Db, tenant: TenantId) -> i64 {
     db.read(tenant, count).await.unwrap()
 }
 
+/// How many acts are under way.
+pub(crate) async fn begun(db: &Db, tenant: TenantId) -> i64 {
+    let count = |tx: &mut Tx<'_>| {
+        let sql = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'intended'";
+        tx.one(sql, params![], |row| row.get(0))
+    };
+    db.read(tenant, count).await.unwrap()
+}
+
 /// The events of the audit, oldest first.
 pub(crate) async fn events(db: &Db, tenant: TenantId) -> Vec<String> {
     let entries = db.read(tenant, |tx| munshi_safety::audit::page(tx, 0, 10_000)).await.unwrap();

@@ -3,6 +3,7 @@
 use munshi_identity::Role;
 use munshi_identity::keys::Carries;
 use munshi_test_support::models::Turn;
+use munshi_test_support::until;
 use serde_json::{Value, json};
 
 use crate::api::support::{Installation, follow, text_of};
@@ -18,14 +19,9 @@ async fn waiting(house: &Installation, key: &str) -> (Value, Value) {
 
 /// Waits until the run has ended.
 async fn ended(house: &Installation, key: &str, run: &str) -> Value {
-    for _ in 0..200 {
-        let shown = house.get(&format!("/v1/runs/{run}"), key).await.is(200);
-        if shown["ended_at"] != Value::Null {
-            return shown;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
-    panic!("{run} does not end");
+    let path = format!("/v1/runs/{run}");
+    until(async || house.get(&path, key).await.is(200)["ended_at"] != Value::Null).await;
+    house.get(&path, key).await.is(200)
 }
 
 on_both! {

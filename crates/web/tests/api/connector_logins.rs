@@ -12,9 +12,9 @@ use munshi_identity::passwords::Passwords;
 use munshi_safety::audit::{Actor, ActorKind};
 use munshi_safety::vault::{KeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};
-use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::guarded::{Browser as Elsewhere, Codes, Guarded};
+use munshi_test_support::{PATIENCE, TestDb};
 use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantStatus};
 use munshi_web::{Account, telemetry};
 use serde_json::Value;
@@ -86,7 +86,7 @@ impl House {
             clock: test.clock.clone(),
             random: random.clone(),
             ids: test.ids.clone(),
-            patience: munshi_connectors::login::PATIENCE,
+            patience: PATIENCE,
         };
         let logins = Logins::new(parts).unwrap();
         let account = Account {

@@ -1,12 +1,13 @@
 //! Munshi as an MCP server, through the router.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
 use munshi_identity::keys::Carries;
+use munshi_test_support::PATIENCE;
 use munshi_test_support::models::Turn;
 use serde_json::{Value, json};
 
@@ -199,7 +200,7 @@ on_both! {
         let say = json!({ "text": "all", "idempotency_key": "k" });
         let asked = call(&house, &key, "wipe", say.clone()).await;
         approve(&house, &boss, &asked).await;
-        let answered = tokio::time::timeout(Duration::from_secs(60), call(&house, &key, "wipe", say)).await;
+        let answered = tokio::time::timeout(PATIENCE, call(&house, &key, "wipe", say)).await;
         let working = answered.expect("it is waited for without end");
         let act = working["structuredContent"]["act"].clone();
         assert_eq!((&working["isError"], &working["structuredContent"]["code"]), (&json!(true), &json!("running")), "{working}");
@@ -210,13 +211,11 @@ on_both! {
         let strange = call(&house, &boss, "go_on", json!({ "act": act })).await;
         assert!(strange["isError"] == true && text(&strange).contains("no act"), "{strange}");
         house.world.held.store(false, Ordering::SeqCst);
-        let mut done = Value::Null;
-        for _ in 0..100 {
-            done = call(&house, &key, "go_on", json!({ "act": act })).await;
-            if done["isError"] == false {
-                break;
-            }
+        let (mut done, began) = (Value::Null, Instant::now());
+        while done["isError"] != false {
+            assert!(began.elapsed() < PATIENCE, "{done}");
             tokio::time::sleep(Duration::from_millis(50)).await;
+            done = call(&house, &key, "go_on", json!({ "act": act })).await;
         }
         assert_eq!(done["structuredContent"]["result"]["wiped"], "all", "{done}");
         assert_eq!(house.world.wiped.lock().unwrap().len(), 1);

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
+use munshi_test_support::PATIENCE;
 use munshi_test_support::models::Turn;
 use munshi_test_support::proxy::Proxy;
 use serde_json::{Value, json};
@@ -69,7 +70,7 @@ on_both! {
             // It has been tried more than once.
             let (began, mut tries) = (Instant::now(), 0);
             while tries < 2 {
-                assert!(began.elapsed() < Duration::from_secs(30), "it was tried {tries} times");
+                assert!(began.elapsed() < PATIENCE, "it was tried {tries} times");
                 tries += browser.complaints().matches("Failed to fetch").count();
                 std::thread::sleep(Duration::from_millis(100));
             }

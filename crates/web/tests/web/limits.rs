@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::web::support::{Running, exchange, get, open, options};
+use munshi_test_support::PATIENCE;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
@@ -12,7 +13,7 @@ async fn a_handler_that_takes_too_long_is_503() {
     let reply = get(server.address, "/test/slow", "").await;
     assert_eq!((reply.status, reply.error_code().as_str()), (503, "timeout"));
     assert!(!reply.header("retry-after").is_empty());
-    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(started.elapsed() < PATIENCE);
 }
 
 #[tokio::test]
@@ -94,7 +95,7 @@ async fn json_over_the_limit_is_413_too() {
 async fn patience_with(server: &Running, bytes: &str) -> Duration {
     let mut stream = open(server.address, bytes).await;
     let (started, mut rest) = (Instant::now(), Vec::new());
-    let read = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut rest)).await;
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut rest)).await;
     read.expect("the server closes the connection").unwrap();
     started.elapsed()
 }
@@ -105,7 +106,7 @@ async fn half_open_and_idle_connections_are_closed() {
     for bytes in ["", "GET /healthz HTT", "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n"] {
         let waited = patience_with(&server, bytes).await;
         assert!(waited > Duration::from_millis(500), "{bytes:?} was closed after {waited:?}");
-        assert!(waited < Duration::from_secs(5), "{bytes:?} was closed after {waited:?}");
+        assert!(waited < Duration::from_secs(30), "{bytes:?} was closed after {waited:?}");
     }
 }
 

@@ -156,10 +156,10 @@ async fn strangers_can_not_make_up_labels() {
 #[tokio::test]
 async fn a_request_that_is_broken_off_counts_as_such() {
     let service = service(Vec::new());
-    let slow = get(&service, "/test/busy");
+    let slow = get(&service, "/test/slow");
     assert!(tokio::time::timeout(std::time::Duration::from_millis(20), slow).await.is_err());
     let (_, text) = get(&service, "/metrics").await;
-    let left = r#"munshi_http_requests_total{route="/test/busy",method="GET",status="499"}"#;
+    let left = r#"munshi_http_requests_total{route="/test/slow",method="GET",status="499"}"#;
     assert_eq!(value(&text, left), Some(1.0), "{text}");
 }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::web::support::{IN_FLIGHT, Running, open, options};
+use munshi_test_support::PATIENCE;
 use munshi_web::{Error, Options, Server};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
@@ -16,7 +17,7 @@ async fn read_some(stream: &mut TcpStream) -> String {
 async fn read_rest(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     // A cut connection may end in a reset; what came before it counts.
-    let _ = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut bytes)).await.unwrap();
+    let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut bytes)).await.unwrap();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
@@ -35,7 +36,7 @@ async fn what_is_in_flight_is_finished_and_nothing_new_is_taken() {
 
 #[tokio::test]
 async fn idle_connections_and_live_feeds_do_not_hold_it_up() {
-    let patient = Options { header_timeout: Duration::from_secs(60), ..options() };
+    let patient = Options { header_timeout: PATIENCE * 2, shutdown_grace: PATIENCE * 2, ..options() };
     let server = Running::start_with(patient).await;
     let mut idle = open(server.address, "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert!(read_some(&mut idle).await.starts_with("HTTP/1.1 200"));
@@ -44,7 +45,7 @@ async fn idle_connections_and_live_feeds_do_not_hold_it_up() {
     assert!(read_some(&mut live).await.starts_with("HTTP/1.1 200"));
     let started = Instant::now();
     assert_eq!(server.stopped().await.cut_off, 0);
-    assert!(started.elapsed() < Duration::from_millis(1200), "it took {:?}", started.elapsed());
+    assert!(started.elapsed() < PATIENCE, "it took {:?}", started.elapsed());
     assert!(read_rest(&mut live).await.ends_with("0\r\n\r\n"), "the feed was broken off, not ended");
 }
 
@@ -60,7 +61,7 @@ async fn an_endless_stream_is_cut_after_the_grace_and_counted() {
     assert_eq!(server.stopped().await.cut_off, 1);
     let took = started.elapsed();
     assert!(took > Duration::from_millis(1400), "it was cut before the grace: {took:?}");
-    assert!(took < Duration::from_secs(4), "it took {took:?}");
+    assert!(took < Duration::from_secs(30), "it took {took:?}");
     assert!(!read_rest(&mut endless).await.ends_with("0\r\n\r\n"));
 }
 

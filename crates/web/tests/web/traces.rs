@@ -112,10 +112,10 @@ async fn a_collector_that_is_away_or_silent_harms_no_request_and_no_exit() {
         for _ in 0..20 {
             assert_eq!(call_to(service.clone()).await, 200);
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "{endpoint}");
+        assert!(started.elapsed() < Duration::from_secs(60), "{endpoint}");
         drop(logs);
         let started = Instant::now();
         finish(guard).await;
-        assert!(started.elapsed() < Duration::from_secs(30), "{endpoint}: {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(60), "{endpoint}: {:?}", started.elapsed());
     }
 }

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
 use axum::response::Response;
 use http_body_util::BodyExt;
+use munshi_test_support::PATIENCE;
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -91,7 +92,7 @@ pub(crate) fn text_of(events: &[Told]) -> String {
 impl Installation {
     pub(crate) async fn send(&self, request: Request<Body>) -> Response {
         let answer = self.router.clone().oneshot(request);
-        tokio::time::timeout(std::time::Duration::from_secs(30), answer).await.expect("no answer").unwrap()
+        tokio::time::timeout(PATIENCE, answer).await.expect("no answer").unwrap()
     }
 
     pub(crate) async fn call(&self, method: &str, path: &str, key: &str, body: Option<Value>) -> Reply {
@@ -125,7 +126,7 @@ impl Installation {
         assert_eq!(parts.headers["content-type"], "text/event-stream");
         let mut raw = Vec::new();
         while events(&raw).len() < most {
-            let frame = tokio::time::timeout(std::time::Duration::from_secs(30), body.frame());
+            let frame = tokio::time::timeout(PATIENCE, body.frame());
             let Some(frame) = frame.await.expect("no event") else { break };
             if let Ok(data) = frame.unwrap().into_data() {
                 raw.extend_from_slice(&data);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Tx, params};
+use munshi_test_support::PATIENCE;
 use munshi_tools::{Body, Connector, Done, Failure, Far, Look, Looked, Maker, Registry, Write};
 use munshi_types::{Effect, Reach, ToolSpec};
 use serde_json::json;
@@ -30,7 +31,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn patience(&self) -> Duration {
-        if self.hurried.load(Ordering::SeqCst) { Duration::from_millis(300) } else { Duration::from_secs(20) }
+        if self.hurried.load(Ordering::SeqCst) { Duration::from_secs(1) } else { PATIENCE }
     }
 }
 

@@ -36,7 +36,6 @@ pub(crate) fn test_routes() -> Routes {
         .route("/test/plain", get(plain))
         .route("/test/page-of-its-own", get(|| async { (StatusCode::GONE, Html("<h1>Gone</h1>")) }))
         .route("/test/slow", get(slow).post(slow_after_reading))
-        .route("/test/busy", get(busy))
         .route("/test/in-flight", get(in_flight))
         .route("/test/large", get(|| async { "namaste ".repeat(1000) }))
         .route("/test/events", get(endless_events))
