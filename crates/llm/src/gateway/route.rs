@@ -91,8 +91,8 @@ pub struct Route {
     pub permitted: Option<BTreeSet<String>>,
     /// Where data may go; none permits everywhere. The machine itself is always permitted.
     pub residency: Option<BTreeSet<String>>,
-    /// Who may see the data, by a target's name or its provider's; none permits all. The machine itself always may.
-    pub providers: Option<BTreeSet<String>>,
+    /// Who may see the data, by a target's name or its provider's: each list has to name it. The machine itself always may.
+    pub providers: Vec<BTreeSet<String>>,
     pub strategy: Strategy,
     /// Words that ask for more than a quick answer; the hybrid strategy looks for them.
     pub escalation_words: Vec<String>,
@@ -165,7 +165,7 @@ impl Route {
             names.contains(&target.name)
                 || (!target.price_provider.is_empty() && names.contains(&target.price_provider))
         };
-        let provider = self.providers.as_ref().is_none_or(is_listed);
+        let provider = self.providers.iter().all(is_listed);
         plan && ((place && provider) || target.stays_here())
     }
 }
@@ -239,9 +239,15 @@ mod tests {
             // A server of one's own speaks that wire too, and is not that provider.
             (&["", "google"], &["offline"]),
         ] {
-            route.providers = Some(listed.iter().map(|name| (*name).to_owned()).collect());
+            route.providers = vec![listed.iter().map(|name| (*name).to_owned()).collect()];
             assert_eq!(names(&route, Use::Default, &known).unwrap(), wanted, "{listed:?}");
         }
+        // One list names the provider and another a model of it: both permit that model.
+        let set = |name: &str| BTreeSet::from([name.to_owned()]);
+        route.providers = vec![set("openai"), set("big")];
+        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["big", "offline"]);
+        route.providers.push(set("groq"));
+        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["offline"]);
         route.targets.insert(Use::Embeddings, vec!["big".to_owned()]);
         assert!(route.embedder(&known).is_err());
     }

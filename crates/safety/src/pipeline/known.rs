@@ -117,13 +117,13 @@ impl Known {
         property.is_some_and(|property| property["type"] == "integer" && property["format"] == "money")
     }
 
-    /// Whether a value of an argument of the call itself is one of those that its schema lists.
-    pub(super) fn lists(&self, argument: &str, value: &Value) -> bool {
-        let property = self.spec.parameters.get("properties").and_then(|all| all.get(argument));
-        property.is_some_and(|property| {
-            let listed = property.get("enum").and_then(Value::as_array);
-            listed.is_some_and(|listed| listed.contains(value)) || property.get("const") == Some(value)
-        })
+    /// Among how many that its schema lists a value of an argument of the call itself is one.
+    pub(super) fn listed_with(&self, argument: &str, value: &Value) -> Option<usize> {
+        let property = self.spec.parameters.get("properties").and_then(|all| all.get(argument))?;
+        if property.get("const") == Some(value) {
+            return Some(1);
+        }
+        property.get("enum")?.as_array().filter(|listed| listed.contains(value)).map(Vec::len)
     }
 
     /// Its scope for these arguments, each `{name}` filled so that no value can pass for a part or a pattern.

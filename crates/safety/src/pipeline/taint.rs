@@ -70,17 +70,30 @@ impl Taint {
 
 /// The largest whole number that tells nothing: a page, how many.
 const SMALL: u64 = 100;
+const CHOICES_OF_A_SMALL: u32 = SMALL.ilog2() + 1;
+/// So many choices of yes or no may one call leave to the model, whatever its fields are. More could spell what the run
+/// has read: a phone number takes 33.
+const MOST_CHOICES: u32 = 24;
 
 impl Taint {
     /// Whether something in the arguments may be what the run has read: a text that does not stand in the principal's own
     /// words, a number that neither does nor is small, the name of a field that is neither theirs nor the tool's. What the
-    /// tool itself lists, and switches, are nobody's data.
+    /// tool itself lists, and switches, are nobody's data unless there are many of them.
     pub(super) fn may_be_in(&self, arguments: &Value, tool: &Known) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         let is_named = |name: &str| tool.names(name);
         let Value::Object(fields) = arguments else { return true };
+        let listed = |field: &str, value: &Value| {
+            let count = tool.listed_with(field, value)?;
+            Some(u32::try_from(count).unwrap_or(u32::MAX).max(1).ilog2() + 1)
+        };
+        let choices =
+            fields.iter().map(|(field, value)| listed(field, value).unwrap_or_else(|| choices(value)));
+        if choices.fold(0, u32::saturating_add) > MOST_CHOICES {
+            return true;
+        }
         let told: Vec<(&String, &Value)> =
-            fields.iter().filter(|(field, value)| !tool.lists(field, value)).collect();
+            fields.iter().filter(|(field, value)| listed(field, value).is_none()).collect();
         if told.iter().any(|(field, value)| {
             !(is_named(field) || stands(field, &words)) || !texts_are_theirs(value, &words, &is_named)
         }) {
@@ -92,6 +105,17 @@ impl Taint {
             let unit = declared.unwrap_or_else(|| Unit::of(field, &is_named));
             !numbers_stand(&without_small(value), &numbers, unit, &is_named)
         })
+    }
+}
+
+/// How many choices of yes or no a value leaves to whoever writes it, where its text is the principal's: at least whether
+/// it stands there at all.
+fn choices(value: &Value) -> u32 {
+    match value {
+        Value::Number(_) => CHOICES_OF_A_SMALL,
+        Value::Null | Value::Bool(_) | Value::String(_) => 1,
+        Value::Array(items) => items.iter().map(choices).fold(1, u32::saturating_add),
+        Value::Object(inner) => inner.values().map(choices).fold(1, u32::saturating_add),
     }
 }
 

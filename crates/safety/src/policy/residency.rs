@@ -24,7 +24,8 @@ impl DataResidency {
 
     /// The route without what the tenant does not permit. Nothing that was closed is opened.
     pub fn restrict(&self, mut route: Route) -> Route {
-        narrow(&mut route.providers, self.providers.as_deref());
+        // A model within a provider is permitted by a list of either, so lists are not cut with each other.
+        route.providers.extend(self.providers.iter().map(|own| own.iter().cloned().collect()));
         narrow(&mut route.residency, self.places.as_deref());
         route
     }
@@ -54,8 +55,8 @@ mod tests {
         };
         let narrowed = said.restrict(open);
         assert_eq!(narrowed.residency, Some(set(&["in"])));
-        assert_eq!(narrowed.providers, Some(set(&["anthropic"])));
+        assert_eq!(narrowed.providers, [set(&["anthropic"])]);
         let none = DataResidency { providers: Some(Vec::new()), places: None }.restrict(narrowed);
-        assert_eq!(none.providers, Some(BTreeSet::new()));
+        assert_eq!(none.providers, [set(&["anthropic"]), BTreeSet::new()]);
     }
 }

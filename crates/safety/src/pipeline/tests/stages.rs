@@ -309,6 +309,34 @@ fn led(own_words: &str) -> Taint {
     Taint { sources: BTreeSet::from([Source::Document]), holds_private: true, ..Taint::clean(own_words) }
 }
 
+/// A schema of a stranger's can have as many switches and lists as a number has digits.
+#[test]
+fn many_small_choices_carry_as_much_as_a_text() {
+    let digits: Vec<String> = (0..10).map(|digit| format!("word {digit}")).collect();
+    let forms = [json!({ "type": "boolean" }), json!({ "enum": digits }), json!({ "type": "integer" })];
+    let values = [json!(true), json!("word 7"), json!(42)];
+    for (form, value, few) in
+        forms.iter().zip(&values).zip([24, 6, 3]).map(|((form, value), few)| (form, value, few))
+    {
+        for (count, expected) in [(few, "apply"), (few + 1, "ask")] {
+            let names: Vec<String> = (0..count).map(|number| format!("field_{number}")).collect();
+            let all = |of: &Value| {
+                names.iter().map(|name| (name.clone(), of.clone())).collect::<serde_json::Map<_, _>>()
+            };
+            let parameters = json!({ "type": "object", "properties": all(form) });
+            let mut case = Case::of(ToolSpec {
+                egress: Egress::Ask,
+                scope: "users/7/tool".to_owned(),
+                parameters,
+                ..spec(Effect::Read)
+            });
+            (case.proposal.taint, case.proposal.arguments) =
+                (led("look around"), given(Value::Object(all(value))));
+            assert_eq!(case.word(), expected, "{count} of {form}");
+        }
+    }
+}
+
 #[test]
 fn a_look_at_the_open_world_carries_nothing_out_unasked() {
     let listed = json!({ "type": "object", "required": ["id"], "properties": {
