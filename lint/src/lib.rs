@@ -3,6 +3,7 @@
 //! # Layout
 //! - [`workspace`]: the repository's files, read once; [`tokens`]: a Rust file as tokens with places
 //! - [`floors`]: dependencies point down the floors, and packages have no features
+//! - [`dependencies`]: licences, sources and versions of what is taken from others; one test program for each package
 //! - [`sizes`], [`names`], [`comments`]: what keeps the code easy to read
 //! - [`formatted`]: SQL is a literal, never put together
 //! - [`migrations`]: their names and numbers
@@ -12,6 +13,7 @@
 //! example that breaks it.
 
 pub mod comments;
+pub mod dependencies;
 pub mod finding;
 pub mod floors;
 pub mod formatted;
@@ -40,6 +42,7 @@ pub enum Error {
 pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     let workspace = Workspace::read(root)?;
     let mut findings = floors::check(root)?;
+    findings.extend(dependencies::check(root)?);
     findings.extend(sizes::check(&workspace));
     findings.extend(names::check(&workspace));
     findings.extend(comments::check(&workspace));
