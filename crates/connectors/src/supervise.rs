@@ -179,6 +179,12 @@ impl Supervisor {
                     if !is_alive {
                         return Ended::Broke("it no longer answers".to_owned());
                     }
+                    // It may have started while there was one tenant.
+                    if !self.entry.command.is_empty()
+                        && let Err(error @ Error::Invalid(_)) = self.host.way.confinement.admit_child().await
+                    {
+                        return Ended::Broke(error.to_string());
+                    }
                     rounds += 1;
                     self.renew().await;
                     rounds % pace.relist == 0

@@ -27,6 +27,16 @@ on_both_engines! {
         assert!(tried(true).await.tools > 0, "the operator has said so");
     }
 
+    async fn one_that_runs_unconfined_ends_when_another_tenant_comes(test: TestDb) {
+        let shop = Shop::unconfined(test, &odd("odd", "good", None)).await;
+        shop.start().await;
+        shop.until_state("odd", State::Ready).await;
+        shop.test.tenant("another").await;
+        let standing = shop.until_state("odd", State::Degraded).await;
+        assert!(standing.why.contains("connectors.unconfined = true"), "{standing:?}");
+        shop.host.stop().await;
+    }
+
     async fn how_a_program_runs_is_told(test: TestDb) {
         let shop = Shop::open(test, &odd("odd", "good", None)).await;
         shop.start().await;

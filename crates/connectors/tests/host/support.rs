@@ -95,7 +95,7 @@ impl Node {
         db: munshi_store::Db,
         allowed: Allowed,
         inside: BTreeMap<String, Arc<dyn Inside>>,
-        pace: Pace,
+        (pace, confinement): (Pace, Confinement),
     ) -> Self {
         let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
         let source = KeySource::File(folder.join("vault.key"));
@@ -124,7 +124,7 @@ impl Node {
             registry: registry.clone(),
             folder: folder.join("connectors"),
             basics: basics(),
-            confinement: Confinement::default(),
+            confinement,
             allowed,
             inside,
             pace,
@@ -147,13 +147,21 @@ impl Shop {
         allowed: Allowed,
         inside: BTreeMap<String, Arc<dyn Inside>>,
     ) -> Self {
-        let node = Node::on(&test, test.db.clone(), allowed, inside, QUICK).await;
+        let node = Node::on(&test, test.db.clone(), allowed, inside, (QUICK, Confinement::default())).await;
         Self::at(node, test, file).await
     }
 
     /// One whose connectors are looked after at a pace of their own.
     pub(crate) async fn paced(test: TestDb, file: &str, pace: Pace) -> Self {
-        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), pace).await;
+        let manner = (pace, Confinement::default());
+        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), manner).await;
+        Self::at(node, test, file).await
+    }
+
+    /// One on a machine that confines nothing, and that counts its tenants.
+    pub(crate) async fn unconfined(test: TestDb, file: &str) -> Self {
+        let manner = (QUICK, Confinement { db: Some(test.db.clone()), ..Confinement::default() });
+        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), manner).await;
         Self::at(node, test, file).await
     }
 
@@ -195,7 +203,8 @@ impl Shop {
 
     /// Another process on the same database, with everything started.
     pub(crate) async fn again(&self, allowed: Allowed) -> Node {
-        let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new(), QUICK).await;
+        let manner = (QUICK, Confinement::default());
+        let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new(), manner).await;
         node.host.open(self.tenant).await.unwrap();
         node
     }
