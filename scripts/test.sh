@@ -23,7 +23,10 @@ parts=()
 for part in postgres models browser oidc clients; do parts+=("scripts/$part.sh" run); done
 if cargo nextest --version >/dev/null 2>&1; then
   # Half of what a test does is waiting, so each core has two at a time.
-  "${parts[@]}" cargo nextest run --test-threads "${MUNSHI_TEST_THREADS:-$((2 * $(nproc)))}" "${what[@]}"
+  passed=0
+  "${parts[@]}" cargo nextest run --test-threads "${MUNSHI_TEST_THREADS:-$((2 * $(nproc)))}" "${what[@]}" || passed=$?
+  python3 -B scripts/slowest.py "${CARGO_TARGET_DIR:-target}/nextest/default/junit.xml"
+  exit "$passed"
 else
   "${parts[@]}" cargo test "${what[@]}"
 fi

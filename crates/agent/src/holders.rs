@@ -134,7 +134,7 @@ fn add(tx: &mut PlatformTx<'_>, id: HolderId, process: &ProcessIdentity, now: Ti
     tx.execute(
         across_tenants(
             "INSERT INTO run_holders (id, node, machine, pid, started, since) VALUES ($1, $2, $3, $4, $5, $6)
-             ON CONFLICT (id) DO NOTHING",
+             ON CONFLICT (id) DO UPDATE SET since = excluded.since",
         ),
         params![id, process.node, process.machine, i64::from(process.pid), process.started, now],
     )?;

@@ -22,6 +22,8 @@ use crate::unanswered::Teller;
 pub(crate) const MOST: u32 = 64;
 /// How often it is asked whether the processes that hold runs live.
 const LOOK: Duration = Duration::from_secs(1);
+/// How often a process says again that it is there: one that said so a week ago and holds nothing is forgotten.
+const REGISTER: Duration = Duration::from_secs(3600);
 /// So many that wait for a person are looked at in one reading, and so many readings are made in one go. Where more
 /// wait, the next go begins where this one ended.
 const PAGE: u32 = 500;
@@ -38,6 +40,8 @@ impl Engine {
             "sqlite" => Due::All { since: self.inner.born },
             _ => Due::Lapsed,
         };
+        let mut registers = tokio::time::interval(REGISTER);
+        registers.tick().await;
         self.report(self.register().await.map(|()| 0));
         self.report(self.sweep(first).await);
         if first != Due::Lapsed {
@@ -52,6 +56,7 @@ impl Engine {
                 () = stop.cancelled() => break,
                 _ = ticks.tick() => self.report(self.sweep(Due::Lapsed).await),
                 _ = looks.tick() => self.report(self.take_from_dead().await),
+                _ = registers.tick() => self.report(self.register().await.map(|()| 0)),
             }
         }
         self.finish().await;
