@@ -244,7 +244,7 @@ mod tests {
             assert!(is_permissive(license), "{license}");
         }
         for license in
-            ["", "GPL-3.0-only", "MIT AND AGPL-3.0-only", "(MIT", "MIT OR", "MPL-2.0", "MIT Apache-2.0"]
+            ["", "GPL-3.0-only", "MIT AND AGPL-3.0-only", "(MIT", "OR", "MPL-2.0", "MIT Apache-2.0"]
         {
             assert!(!is_permissive(license), "{license}");
         }
