@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_store::{Db, MIGRATIONS, Migration, Options, Tx, params};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::{Db, MIGRATIONS, Migration, StoreOptions, Tx, params};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{Engine, TestDb};
-use munshi_types::{Ids, SystemClock, SystemRandom, TenantId};
+use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_types::{IdGenerator, SystemClock, SystemRandom, TenantId};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -43,15 +43,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return again::beside_postgres("audit", arguments);
     }
     let runtime = Runtime::new()?;
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         compare(arguments, &runtime, engine)?;
     }
     Ok(())
 }
 
-fn compare(arguments: &Arguments, runtime: &Runtime, engine: Engine) -> Result<()> {
+fn compare(arguments: &Arguments, runtime: &Runtime, engine: DatabaseEngine) -> Result<()> {
     let lists = [MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_safety::MIGRATIONS, ROWS];
-    let test = runtime.block_on(TestDb::open_with(engine, &lists, Options::default()));
+    let test = runtime.block_on(TestDb::open_with(engine, &lists, StoreOptions::default()));
     let mut tenants = Vec::new();
     for number in 0..64 {
         tenants.push(runtime.block_on(test.tenant(&format!("shop-{number}"))));
@@ -88,7 +88,7 @@ struct Entries {
     /// How many plain rows stand before it in its unit.
     extra: u64,
     next: Arc<AtomicU64>,
-    ids: Ids,
+    ids: IdGenerator,
 }
 
 impl Entries {
@@ -96,7 +96,7 @@ impl Entries {
         // Each contestant has numbers of its own in the one table of rows.
         static START: AtomicU64 = AtomicU64::new(1);
         let next = Arc::new(AtomicU64::new(START.fetch_add(1, Ordering::Relaxed) << 40));
-        let ids = Ids::new(Arc::new(SystemClock), Arc::new(SystemRandom));
+        let ids = IdGenerator::new(Arc::new(SystemClock), Arc::new(SystemRandom));
         Self { db: db.clone(), tenants: tenants.into(), append, extra, next, ids }
     }
 }
@@ -126,10 +126,10 @@ impl Contestant for Entries {
     }
 }
 
-fn entry(number: u64) -> NewEntry {
-    NewEntry {
-        actor: Actor::new(ActorKind::Agent, "meera"),
-        event: Event::ACT_APPLIED,
+fn entry(number: u64) -> NewAuditEntry {
+    NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::Agent, "meera"),
+        event: AuditEvent::ACT_APPLIED,
         subject: "ledger.add".to_owned(),
         payload: json!({ "amount": number, "to": "Rajan", "items": [{ "name": "atta", "quantity": 2 }] }),
     }

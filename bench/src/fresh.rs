@@ -1,8 +1,8 @@
 //! A fresh database with one table of one tenant, on either engine.
 
-use munshi_store::{Address, Db, MIGRATIONS, Migration, Options, Result, params};
-use munshi_test_support::database::Place;
-use munshi_test_support::{Engine, TestDb};
+use munshi_store::{DatabaseAddress, Db, MIGRATIONS, Migration, Result, StoreOptions, params};
+use munshi_test_support::database::TestDbStorage;
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_types::TenantId;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
@@ -27,16 +27,16 @@ pub(crate) const BODY: &str = "Rajan took 2 kg of atta and 1 litre of oil on cre
 
 /// A migrated file or server database that nobody has open yet; it goes when this is dropped.
 pub(crate) struct Fresh {
-    pub(crate) address: Address,
+    pub(crate) address: DatabaseAddress,
     pub(crate) tenant: TenantId,
-    pub(crate) place: Place,
+    pub(crate) place: TestDbStorage,
     test: Option<Db>,
 }
 
 impl Fresh {
-    pub(crate) fn make(engine: Engine, runtime: &Runtime) -> Self {
+    pub(crate) fn make(engine: DatabaseEngine, runtime: &Runtime) -> Self {
         runtime.block_on(async {
-            let test = TestDb::open_with(engine, &[MIGRATIONS, ENTRIES], Options::default()).await;
+            let test = TestDb::open_with(engine, &[MIGRATIONS, ENTRIES], StoreOptions::default()).await;
             let tenant = test.tenant("shop").await;
             let TestDb { db, address, place, .. } = test;
             Self { address, tenant, place, test: Some(db) }

@@ -9,15 +9,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts, declared, rows};
+use munshi_connectors::{
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, declared, rows,
+};
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
-use munshi_safety::policy::{self, Policy, Rates};
-use munshi_test_support::{Engine, TestDb};
-use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Want};
-use munshi_types::{Autonomy, Clock, Conduct, Ids, SystemClock, TenantId, Zone};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
+use munshi_safety::policy::{self, Policy, ToolRateLimits};
+use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry};
+use munshi_types::{Autonomy, Clock, Conduct, IdGenerator, SystemClock, TenantId, Zone};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
@@ -74,8 +76,8 @@ fn path() -> Vec<(OsString, OsString)> {
 struct Shop {
     // Its folder goes with it.
     _test: TestDb,
-    host: Host,
-    dispatcher: Dispatcher,
+    host: ConnectorHost,
+    dispatcher: ToolDispatcher,
     owner: Principal,
 }
 
@@ -87,7 +89,7 @@ impl Shop {
             munshi_safety::MIGRATIONS,
             munshi_connectors::MIGRATIONS,
         ];
-        let test = TestDb::open(Engine::Sqlite, &migrations).await;
+        let test = TestDb::open(DatabaseEngine::Sqlite, &migrations).await;
         let tenant = test.tenant("shop").await;
         let file = format!(
             "[clock]\ncommand = [\"python3\", \"-c\", \"{RUN}\"]\nenvironment = {{ PYTHONPATH = \"{}\" }}\n\
@@ -96,8 +98,8 @@ impl Shop {
         );
         let owner = declare(&test, tenant, &file).await?;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let (registry, ids) = (Arc::new(Registry::default()), Ids::system());
-        let host = Host::new(Parts {
+        let (registry, ids) = (Arc::new(ToolRegistry::default()), IdGenerator::system());
+        let host = ConnectorHost::new(ConnectorHostParts {
             db: test.db.clone(),
             vault: None,
             logins: None,
@@ -109,14 +111,15 @@ impl Shop {
             folder: test.place.folder().join("connectors"),
             basics: path(),
             confinement: Confinement::default(),
-            allowed: Allowed::default(),
+            allowed: AllowedHosts::default(),
             inside: BTreeMap::new(),
-            pace: Pace::default(),
+            pace: ConnectorTimings::default(),
         });
         host.open(tenant).await?;
-        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids)));
+        let office =
+            Arc::new(ActServices::new(ids.clone(), BudgetGovernor::new(BudgetSettings::default(), ids)));
         let dispatcher =
-            Dispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
+            ToolDispatcher::new(test.db.clone(), office, registry, clock).beside(Arc::new(host.clone()));
         Ok(Self { _test: test, host, dispatcher, owner })
     }
 
@@ -124,8 +127,8 @@ impl Shop {
         let (began, mut took) = (Instant::now(), Vec::new());
         while began.elapsed() < arguments.window {
             let one = Instant::now();
-            let answer = self.dispatcher.call(self.want()?, Arc::new(NoJournal)).await?;
-            if !matches!(answer, Answer::Done(_)) {
+            let answer = self.dispatcher.call(self.want()?, Arc::new(NoActJournal)).await?;
+            if !matches!(answer, ToolAnswer::Done(_)) {
                 bail!("it was not done: {answer:?}");
             }
             took.push(one.elapsed().as_secs_f64() * 1e6);
@@ -133,18 +136,18 @@ impl Shop {
         Ok(middle(took))
     }
 
-    fn want(&self) -> Result<Want> {
+    fn want(&self) -> Result<ToolCallRequest> {
         let everything = vec!["*".parse()?];
         let agent = Conduct { autonomy: Autonomy::Act, read: everything, ..Conduct::default() };
-        Ok(Want {
-            act: Ids::system().next(),
+        Ok(ToolCallRequest {
+            act: IdGenerator::system().next(),
             name: TOOL.to_owned(),
             arguments: json!({ "timezone": "Asia/Kolkata" }),
             offered: true,
-            wanted: Wanted::Act,
-            caller: Caller {
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
                 principal: self.owner.clone(),
-                door: Door::Private,
+                door: CallerAudience::Private,
                 binding: None,
                 run: None,
                 session: None,
@@ -162,14 +165,18 @@ impl Shop {
 /// As a shop has it, but for the rates: nobody is to wait here.
 async fn declare(test: &TestDb, tenant: TenantId, file: &str) -> Result<Principal> {
     let declared = declared::parse(file)?;
-    let rates = Rates { calls_per_minute: u32::MAX, writes_per_minute: u32::MAX, ..Rates::default() };
+    let rates = ToolRateLimits {
+        calls_per_minute: u32::MAX,
+        writes_per_minute: u32::MAX,
+        ..ToolRateLimits::default()
+    };
     let open = Conduct { autonomy: Autonomy::Act, read: vec!["*".parse()?], ..Conduct::default() };
     let kept = Policy { connectors: [("clock".to_owned(), open)].into(), rates, ..Policy::default() };
     let now = SystemClock.now();
     let made = test.db.write(tenant, move |tx| -> munshi_connectors::Result<Principal> {
         policy::put(tx, &kept, "bench", "", now)?;
         rows::put(tx, &declared, "bench", "", now)?;
-        let owner = Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), "Farid", now) };
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), "Farid", now) };
         persons::put(tx, &owner)?;
         Ok(owner.principal(tx))
     });

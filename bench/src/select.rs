@@ -7,7 +7,10 @@ use std::time::Instant;
 use anyhow::Result;
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
-use munshi_tools::{Body, Connector, Done, Failure, Far, Maker, Registry, Shelf};
+use munshi_tools::{
+    ConnectorOrigin, RemoteToolHandler, TenantTools, ToolConnector, ToolFailure, ToolHandler, ToolOutput,
+    ToolRegistry,
+};
 use munshi_types::ToolSpec;
 use serde_json::json;
 
@@ -51,9 +54,9 @@ const SAID: [&str; 4] = [
 struct Nothing;
 
 #[async_trait]
-impl Far for Nothing {
-    async fn call(&self, _permit: &Permit) -> Result<Done, Failure> {
-        Ok(Done::with(json!({})))
+impl RemoteToolHandler for Nothing {
+    async fn call(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::with(json!({})))
     }
 }
 
@@ -82,8 +85,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-fn shelf() -> Result<Shelf> {
-    let mut registry = Registry::default();
+fn shelf() -> Result<TenantTools> {
+    let mut registry = ToolRegistry::default();
     for at in 0..TOOLS {
         let (thing, verb) = (THINGS[at % THINGS.len()], VERBS[at / THINGS.len() % VERBS.len()]);
         let name = format!("work_{verb}_{}_{at}", thing.replace(' ', "_"));
@@ -95,9 +98,13 @@ fn shelf() -> Result<Shelf> {
                                 "from_date": { "type": "string" }, "to_date": { "type": "string" } } }),
             ..ToolSpec::read(name.parse()?, what, format!("work.{verb}"))
         };
-        let connector =
-            Connector { name: "work".to_owned(), maker: Maker::Foreign, declares: true, conduct: None };
-        registry.add(spec, connector, Body::Far(Arc::new(Nothing)))?;
+        let connector = ToolConnector {
+            name: "work".to_owned(),
+            maker: ConnectorOrigin::Foreign,
+            declares: true,
+            conduct: None,
+        };
+        registry.add(spec, connector, ToolHandler::Far(Arc::new(Nothing)))?;
     }
-    Ok(Shelf::new(registry, BTreeSet::new()))
+    Ok(TenantTools::new(registry, BTreeSet::new()))
 }

@@ -1,11 +1,11 @@
 //! A bare connection with the store's own settings, for the contestants that do without the store.
 
 use anyhow::{Result, bail};
-use munshi_store::Address;
+use munshi_store::DatabaseAddress;
 use rusqlite::Connection;
 
-pub(crate) fn open(address: &Address) -> Result<Connection> {
-    let Address::Sqlite(path) = address else { bail!("not a SQLite file: {address}") };
+pub(crate) fn open(address: &DatabaseAddress) -> Result<Connection> {
+    let DatabaseAddress::Sqlite(path) = address else { bail!("not a SQLite file: {address}") };
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = WAL;

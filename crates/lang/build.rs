@@ -327,14 +327,14 @@ fn senses(file: &str, words: &mut Table) -> Fallible<()> {
     Ok(())
 }
 
-/// `unit.kilogram` is `Unit(crate::unit::Unit::Kilogram)`, `day.-1` is `Day(-1)`, `rupee` is `Rupee`.
+/// `unit.kilogram` is `Unit(crate::unit::MeasureUnit::Kilogram)`, `day.-1` is `Day(-1)`, `rupee` is `Rupee`.
 fn rust_meaning(text: &str) -> String {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
     };
     match text.split_once('.') {
-        Some(("unit", name)) => format!("Unit(crate::unit::Unit::{})", capital(name)),
+        Some(("unit", name)) => format!("Unit(crate::unit::MeasureUnit::{})", capital(name)),
         Some(("monthname", number)) => format!("MonthName({number})"),
         Some((name, number)) => format!("{}({number})", capital(name)),
         None if text == "dayofmonth" => "DayOfMonth".to_owned(),
@@ -443,7 +443,10 @@ fn pieces(code: &str, out: &mut String) -> Fallible<()> {
     let from: Vec<usize> = (b'a'..=b'z' + 1).map(begins).collect();
     writeln!(out, "static PIECES_{}: Pieces = Pieces {{ from: {from:?}, all: &[", code.to_uppercase())?;
     for ((form, atom), (end, joins)) in forms {
-        writeln!(out, "Piece {{ form: {form:?}, atom: Atom::{atom}, end: End::{end:?}, joins: {joins} }},")?;
+        writeln!(
+            out,
+            "NumberMorpheme {{ form: {form:?}, atom: MorphemeValue::{atom}, end: MorphemeEnd::{end:?}, joins: {joins} }},"
+        )?;
     }
     writeln!(out, "] }};")?;
     Ok(())

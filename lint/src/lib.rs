@@ -4,7 +4,7 @@
 //! - [`workspace`]: the repository's files, read once; [`tokens`]: a Rust file as tokens with places
 //! - [`floors`]: dependencies point down the floors, and packages have no features
 //! - [`dependencies`]: licences, sources and versions of what is taken from others; one test program for each package
-//! - [`sizes`], [`names`], [`comments`]: what keeps the code easy to read
+//! - [`sizes`], [`names`], [`type_names`], [`comments`]: what keeps the code easy to read
 //! - [`formatted`]: SQL is a literal, never put together
 //! - [`migrations`]: their names and numbers
 //! - [`statements`]: every statement parses and is held to its tenant
@@ -23,6 +23,7 @@ pub mod sizes;
 pub mod sql;
 pub mod statements;
 pub mod tokens;
+pub mod type_names;
 pub mod workspace;
 
 use std::path::Path;
@@ -45,6 +46,7 @@ pub fn check(root: &Path) -> Result<Vec<Finding>, Error> {
     findings.extend(dependencies::check(root)?);
     findings.extend(sizes::check(&workspace));
     findings.extend(names::check(&workspace));
+    findings.extend(type_names::check(&workspace));
     findings.extend(comments::check(&workspace));
     findings.extend(formatted::check(&workspace));
     findings.extend(migrations::check(&workspace));

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_store::{Json, Tx, params};
-use munshi_types::{ActId, Clock, Ids, SystemClock};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::{JsonText, Tx, params};
+use munshi_types::{ActId, Clock, IdGenerator, SystemClock};
 use serde_json::json;
 
 use super::Shop;
@@ -37,10 +37,10 @@ const LEAVE: &str = "DELETE FROM act_leases WHERE tenant_id = $1 AND act_id = $2
 /// What is known beforehand.
 struct Ready {
     shop: Shop,
-    ids: Ids,
-    arguments: Json,
-    proposal: Json,
-    result: Json,
+    ids: IdGenerator,
+    arguments: JsonText,
+    proposal: JsonText,
+    result: JsonText,
     entries: [serde_json::Value; 2],
 }
 
@@ -48,16 +48,16 @@ pub(crate) struct Bare(Arc<Ready>);
 
 impl Bare {
     pub(crate) fn new(shop: Shop) -> Result<Self> {
-        let arguments = Json::of(&json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" }))?;
-        let proposal = Json::of(&json!({ "wanted": "act", "caller": shop.caller, "concerns": [],
+        let arguments = JsonText::of(&json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" }))?;
+        let proposal = JsonText::of(&json!({ "wanted": "act", "caller": shop.caller, "concerns": [],
             "taint": { "sources": [], "own_words": ["राजू को पाँच सौ का माल दिया"] } }))?;
-        let result = Json::of(&json!({ "name": "राजू", "amount": 500 }))?;
+        let result = JsonText::of(&json!({ "name": "राजू", "amount": 500 }))?;
         let person = shop.caller.principal.person;
         let intended = json!({ "arguments": "0123456789ab", "approval": null, "autonomy": "act", "rehearsal": false,
             "tool": "log_sale", "person": person, "door": "work" });
         let applied = json!({ "bytes": 36, "tool": "log_sale", "attempt": 1 });
         let entries = [intended, applied];
-        Ok(Self(Arc::new(Ready { shop, ids: Ids::system(), arguments, proposal, result, entries })))
+        Ok(Self(Arc::new(Ready { shop, ids: IdGenerator::system(), arguments, proposal, result, entries })))
     }
 }
 
@@ -90,9 +90,11 @@ impl Ready {
         tx.attempt(|tx| tx.execute(SALE, params![id, "राजू", 500_i64]))?;
         tx.execute(END, params![id, self.result, now])?;
         tx.execute(LEAVE, params![id])?;
-        for (event, payload) in [Event::ACT_INTENDED, Event::ACT_APPLIED].into_iter().zip(&self.entries) {
-            let actor = Actor::new(ActorKind::Agent, "binding");
-            let entry = NewEntry { actor, event, subject: id.to_string(), payload: payload.clone() };
+        for (event, payload) in
+            [AuditEvent::ACT_INTENDED, AuditEvent::ACT_APPLIED].into_iter().zip(&self.entries)
+        {
+            let actor = AuditActor::new(AuditActorKind::Agent, "binding");
+            let entry = NewAuditEntry { actor, event, subject: id.to_string(), payload: payload.clone() };
             audit::append(tx, &entry, now, &self.ids)?;
         }
         Ok(())

@@ -8,11 +8,11 @@ use std::time::Instant;
 use anyhow::Result;
 use munshi_identity::{Principal, Role};
 use munshi_safety::pipeline::{
-    Ask, CheckedArguments, Full, Given, Ground, Known, Proposal, Reason, Source, Taint, Verdict, Wanted,
-    decide,
+    ActVerdict, CheckedArguments, CompiledTool, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit,
+    PolicyRequest, Proposal, ProposalMode, Taint, TaintSource, decide,
 };
-use munshi_safety::privacy::Profile;
-use munshi_types::{Effect, Ids, TenantId, TenantStatus};
+use munshi_safety::privacy::RedactionProfile;
+use munshi_types::{Effect, IdGenerator, TenantId, TenantStatus};
 use serde_json::json;
 
 use super::{caller, conduct, connector, shop_policy, spec};
@@ -27,12 +27,16 @@ const GOAL: f64 = 50.0;
 /// Always room, never an answer.
 struct Room;
 
-impl Ground for Room {
-    fn take(&mut self, _ask: &Ask<'_>) -> munshi_safety::Result<Option<Full>> {
+impl DecisionStore for Room {
+    fn take(&mut self, _ask: &PolicyRequest<'_>) -> munshi_safety::Result<Option<ExhaustedLimit>> {
         Ok(None)
     }
 
-    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> munshi_safety::Result<Option<Given>> {
+    fn given(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _reasons: &[ConsentReason],
+    ) -> munshi_safety::Result<Option<ConsentGrant>> {
         Ok(None)
     }
 
@@ -44,21 +48,21 @@ impl Ground for Room {
 pub(super) fn print() -> Result<()> {
     let mut table = Table::new(["", "median µs", "p99 µs", ""]);
     let foreign = Taint {
-        sources: BTreeSet::from([Source::Document]),
+        sources: BTreeSet::from([TaintSource::Document]),
         own_words: vec!["राजू को पाँच सौ का माल दिया, दो बोरी चावल और तेल, शनिवार को पैसे देगा".to_owned()],
         holds_private: true,
     };
     let clean = || Taint::clean("Raju ko paanch sau ka maal diya");
     for (name, effect, taint, profile, expected) in [
-        ("a read", Effect::Read, clean(), Profile::None, "apply"),
-        ("a write", Effect::Inside, clean(), Profile::None, "apply"),
-        ("a write, what leaves redacted", Effect::Keyed, clean(), Profile::Standard, "apply"),
-        ("a tainted write, all of it said", Effect::Inside, foreign.clone(), Profile::None, "apply"),
+        ("a read", Effect::Read, clean(), RedactionProfile::None, "apply"),
+        ("a write", Effect::Inside, clean(), RedactionProfile::None, "apply"),
+        ("a write, what leaves redacted", Effect::Keyed, clean(), RedactionProfile::Standard, "apply"),
+        ("a tainted write, all of it said", Effect::Inside, foreign.clone(), RedactionProfile::None, "apply"),
         (
             "a tainted write, not said",
             Effect::Inside,
             Taint { own_words: vec!["read this".to_owned()], ..foreign },
-            Profile::None,
+            RedactionProfile::None,
             "ask",
         ),
     ] {
@@ -74,13 +78,13 @@ pub(super) fn print() -> Result<()> {
     Ok(())
 }
 
-fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Result<[f64; 2]> {
-    let ids = Ids::system();
+fn time(effect: Effect, taint: Taint, profile: RedactionProfile, expected: &str) -> Result<[f64; 2]> {
+    let ids = IdGenerator::system();
     let mut connector = connector();
     if effect == Effect::Keyed {
-        connector.maker = munshi_safety::pipeline::Maker::Foreign;
+        connector.maker = munshi_safety::pipeline::ConnectorOrigin::Foreign;
     }
-    let tool = Known::new(spec(effect)?, connector)?;
+    let tool = CompiledTool::new(spec(effect)?, connector)?;
     let given = json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" });
     let proposal = Proposal {
         act: ids.next(),
@@ -88,7 +92,7 @@ fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Resul
         arguments: CheckedArguments::new(given, Some(&tool)),
         tool: Some(Arc::new(tool)),
         offered: true,
-        wanted: Wanted::Act,
+        wanted: ProposalMode::Act,
         caller: caller(Principal::member(TenantId::PLATFORM, ids.next(), Role::Staff)),
         agent: Arc::new(conduct()?),
         taint,
@@ -96,11 +100,11 @@ fn time(effect: Effect, taint: Taint, profile: Profile, expected: &str) -> Resul
     };
     let mut policy = shop_policy()?;
     policy.redaction.profile = profile;
-    let ask = Ask { proposal: &proposal, policy: &policy, tenant: TenantStatus::Active };
+    let ask = PolicyRequest { proposal: &proposal, policy: &policy, tenant: TenantStatus::Active };
     let found = decide(&ask, &mut Room)?;
     let word = match found {
-        Verdict::Apply(_) => "apply",
-        Verdict::Ask(_) => "ask",
+        ActVerdict::Apply(_) => "apply",
+        ActVerdict::Ask(_) => "ask",
         _ => "other",
     };
     anyhow::ensure!(word == expected, "expected {expected}, decided {found:?}");

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_safety::pipeline::{Caller, Connector, Door, Maker};
-use munshi_safety::policy::{self, Policy, Rates};
-use munshi_store::{Db, Migration, Options};
-use munshi_test_support::{Engine, TestDb};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ConnectorOrigin, ToolConnector};
+use munshi_safety::policy::{self, Policy, ToolRateLimits};
+use munshi_store::{Db, Migration, StoreOptions};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_types::{
-    Autonomy, Clock, Conduct, Effect, Ids, Reach, ScopeGlob, SystemClock, TenantId, ToolSpec, Zone,
+    Autonomy, Clock, Conduct, Effect, IdGenerator, Reach, ScopeGlob, SystemClock, TenantId, ToolSpec, Zone,
 };
 use serde_json::json;
 use tokio::runtime::Runtime;
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     decision::print()?;
     let runtime = Runtime::new()?;
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         compare(engine, arguments, &runtime)?;
     }
     Ok(())
@@ -65,8 +65,8 @@ fn spec(effect: Effect) -> Result<ToolSpec> {
     })
 }
 
-fn connector() -> Connector {
-    Connector { name: "ledger".to_owned(), maker: Maker::House, declares: true, conduct: None }
+fn connector() -> ToolConnector {
+    ToolConnector { name: "ledger".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
 }
 
 fn conduct() -> Result<Conduct> {
@@ -82,15 +82,19 @@ fn conduct() -> Result<Conduct> {
 
 /// As a shop has it, but for the rates: nobody is to wait here.
 fn shop_policy() -> Result<Policy> {
-    let rates = Rates { calls_per_minute: u32::MAX, writes_per_minute: u32::MAX, ..Rates::default() };
+    let rates = ToolRateLimits {
+        calls_per_minute: u32::MAX,
+        writes_per_minute: u32::MAX,
+        ..ToolRateLimits::default()
+    };
     Ok(Policy { connectors: [("ledger".to_owned(), conduct()?)].into(), rates, ..Policy::default() })
 }
 
-fn caller(principal: Principal) -> Caller {
-    let (binding, session) = (Some(Ids::system().next()), Some(uuid::Uuid::from_u128(7)));
-    Caller {
+fn caller(principal: Principal) -> ActCaller {
+    let (binding, session) = (Some(IdGenerator::system().next()), Some(uuid::Uuid::from_u128(7)));
+    ActCaller {
         principal,
-        door: Door::Work,
+        door: CallerAudience::Work,
         binding,
         run: None,
         session,
@@ -104,7 +108,7 @@ fn caller(principal: Principal) -> Caller {
 struct Shop {
     db: Db,
     tenant: TenantId,
-    caller: Caller,
+    caller: ActCaller,
     agent: Arc<Conduct>,
 }
 
@@ -113,7 +117,7 @@ fn shop(test: &TestDb, runtime: &Runtime, name: &str) -> Result<Shop> {
     let (now, kept) = (SystemClock.now(), shop_policy()?);
     let made = test.db.write(tenant, move |tx| -> Result<Principal, munshi_safety::Error> {
         policy::put(tx, &kept, "bench", "", now)?;
-        let staff = Person { role: Some(Role::Staff), ..Person::new(&Ids::system(), "Asha", now) };
+        let staff = Person { role: Some(Role::Staff), ..Person::new(&IdGenerator::system(), "Asha", now) };
         persons::put(tx, &staff)?;
         Ok(staff.principal(tx))
     });
@@ -121,10 +125,10 @@ fn shop(test: &TestDb, runtime: &Runtime, name: &str) -> Result<Shop> {
     Ok(Shop { db: test.db.clone(), tenant, caller, agent: Arc::new(conduct()?) })
 }
 
-fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
+fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
     let migrations =
         [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, SALES];
-    let test = runtime.block_on(TestDb::open_with(engine, &migrations, Options::default()));
+    let test = runtime.block_on(TestDb::open_with(engine, &migrations, StoreOptions::default()));
     let ours = Ours::new(shop(&test, runtime, "ours")?)?;
     let bare = Bare::new(shop(&test, runtime, "bare")?).context("the bare statements")?;
     let mut table = Table::new(["callers", "", "bare", "ours", "ratio"]);

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use munshi_safety::acts::{Office, Permit};
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Taint, Wanted};
+use munshi_safety::acts::{ActServices, Permit};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ProposalMode, Taint};
 use munshi_store::{Tx, params};
-use munshi_tools::{Answer, Body, Dispatcher, Done, Failure, NoJournal, Registry, Want, Write};
-use munshi_types::{Effect, Ids, SystemClock};
+use munshi_tools::{
+    NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput,
+    ToolRegistry, WriteToolHandler,
+};
+use munshi_types::{Effect, IdGenerator, SystemClock};
 use serde_json::json;
 
 use super::{Shop, connector, spec};
@@ -17,28 +20,32 @@ use crate::load::{Load, Tally};
 
 struct LogSale;
 
-impl Write for LogSale {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for LogSale {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let arguments = permit.arguments();
         let (name, amount) = (arguments["name"].as_str(), arguments["amount"].as_i64());
         tx.execute(super::bare::SALE, params![permit.act(), name, amount])?;
-        Ok(Done::with(json!({ "name": name, "amount": amount })))
+        Ok(ToolOutput::with(json!({ "name": name, "amount": amount })))
     }
 }
 
 pub(crate) struct Ours {
     shop: Arc<Shop>,
-    dispatcher: Dispatcher,
-    ids: Ids,
+    dispatcher: ToolDispatcher,
+    ids: IdGenerator,
 }
 
 impl Ours {
     pub(crate) fn new(shop: Shop) -> Result<Self> {
-        let ids = Ids::system();
-        let mut registry = Registry::default();
-        registry.add(spec(Effect::Inside)?, connector(), Body::Write(Arc::new(LogSale)))?;
-        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
-        let dispatcher = Dispatcher::new(shop.db.clone(), office, Arc::new(registry), Arc::new(SystemClock));
+        let ids = IdGenerator::system();
+        let mut registry = ToolRegistry::default();
+        registry.add(spec(Effect::Inside)?, connector(), ToolHandler::Write(Arc::new(LogSale)))?;
+        let office = Arc::new(ActServices::new(
+            ids.clone(),
+            BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
+        ));
+        let dispatcher =
+            ToolDispatcher::new(shop.db.clone(), office, Arc::new(registry), Arc::new(SystemClock));
         Ok(Self { shop: Arc::new(shop), dispatcher, ids })
     }
 }
@@ -47,12 +54,12 @@ impl Contestant for Ours {
     fn run(&self, load: &Load<'_>) -> Result<Tally> {
         let (shop, dispatcher, ids) = (self.shop.clone(), self.dispatcher.clone(), self.ids.clone());
         load.tasks(move || {
-            let want = Want {
+            let want = ToolCallRequest {
                 act: ids.next(),
                 name: "log_sale".to_owned(),
                 arguments: json!({ "name": "राजू", "amount": 500, "note": "दो बोरी चावल" }),
                 offered: true,
-                wanted: Wanted::Act,
+                wanted: ProposalMode::Act,
                 caller: shop.caller.clone(),
                 agent: shop.agent.clone(),
                 taint: Taint::clean("राजू को पाँच सौ का माल दिया"),
@@ -60,8 +67,8 @@ impl Contestant for Ours {
             };
             let dispatcher = dispatcher.clone();
             async move {
-                let answer = dispatcher.call(want, Arc::new(NoJournal)).await?;
-                ensure!(matches!(answer, Answer::Done(_)), "{answer:?}");
+                let answer = dispatcher.call(want, Arc::new(NoActJournal)).await?;
+                ensure!(matches!(answer, ToolAnswer::Done(_)), "{answer:?}");
                 Ok(())
             }
         })

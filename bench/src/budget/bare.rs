@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use munshi_safety::budget::{Governor, Settings};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
 use munshi_store::{Sql, Tx, params};
-use munshi_types::{Clock, Ids, SystemClock, Timestamp};
+use munshi_types::{Clock, IdGenerator, SystemClock, Timestamp};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -69,7 +69,7 @@ struct Ready {
 impl Bare {
     /// The governor makes the counters, so that both work on the same rows.
     pub(crate) fn new(payer: Payer, runtime: &Runtime) -> Result<Self> {
-        let governor = Governor::new(Settings::default(), Ids::system());
+        let governor = BudgetGovernor::new(BudgetSettings::default(), IdGenerator::system());
         let (account, now) = (payer.account.clone(), SystemClock.now());
         let read = move |tx: &mut Tx<'_>| {
             let reserved = governor.reserve(tx, &account, &MOST, now)?;

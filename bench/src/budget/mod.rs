@@ -5,10 +5,10 @@ mod bare;
 mod ours;
 
 use anyhow::{Context, Result};
-use munshi_safety::budget::{Account, Amount, Lane};
-use munshi_store::{Db, Options};
-use munshi_test_support::{Engine, TestDb};
-use munshi_types::{Ids, TenantId, Zone};
+use munshi_safety::budget::{BudgetAccount, BudgetAmount, BudgetLane};
+use munshi_store::{Db, StoreOptions};
+use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_types::{IdGenerator, TenantId, Zone};
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return again::beside_postgres("budget", arguments);
     }
     let runtime = Runtime::new()?;
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         compare(engine, arguments, &runtime)?;
     }
     Ok(())
@@ -36,21 +36,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 struct Payer {
     db: Db,
     tenant: TenantId,
-    account: Account,
+    account: BudgetAccount,
 }
 
 fn payer(test: &TestDb, runtime: &Runtime, name: &str) -> Payer {
-    let ids = Ids::system();
+    let ids = IdGenerator::system();
     let (binding, person) = (Some(ids.next()), Some(ids.next()));
-    let account = Account { binding, person, lane: Lane::People, zone: Zone::default() };
+    let account = BudgetAccount { binding, person, lane: BudgetLane::People, zone: Zone::default() };
     Payer { db: test.db.clone(), tenant: runtime.block_on(test.tenant(name)), account }
 }
 
-const MOST: Amount = Amount { interactions: 1, tokens: 1, ..Amount::NOTHING };
+const MOST: BudgetAmount = BudgetAmount { interactions: 1, tokens: 1, ..BudgetAmount::NOTHING };
 
-fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
+fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime) -> Result<()> {
     let migrations = [munshi_store::MIGRATIONS, munshi_safety::MIGRATIONS];
-    let test = runtime.block_on(TestDb::open_with(engine, &migrations, Options::default()));
+    let test = runtime.block_on(TestDb::open_with(engine, &migrations, StoreOptions::default()));
     let ours = Ours::new(payer(&test, runtime, "ours"));
     let bare = Bare::new(payer(&test, runtime, "bare"), runtime).context("the bare statements")?;
     let each = OneEach(Bare::new(payer(&test, runtime, "each"), runtime)?);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use munshi_safety::budget::{Governor, Settings};
-use munshi_types::{Clock, Ids, SystemClock};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_types::{Clock, IdGenerator, SystemClock};
 
 use super::{MOST, Payer};
 use crate::contest::Contestant;
@@ -12,12 +12,12 @@ use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
     payer: Arc<Payer>,
-    governor: Arc<Governor>,
+    governor: Arc<BudgetGovernor>,
 }
 
 impl Ours {
     pub(crate) fn new(payer: Payer) -> Self {
-        let governor = Arc::new(Governor::new(Settings::default(), Ids::system()));
+        let governor = Arc::new(BudgetGovernor::new(BudgetSettings::default(), IdGenerator::system()));
         Self { payer: Arc::new(payer), governor }
     }
 }

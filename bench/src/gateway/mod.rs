@@ -102,7 +102,7 @@ pub(crate) fn litellm() -> Option<String> {
 pub(crate) fn question() -> munshi_llm::ChatRequest {
     munshi_llm::ChatRequest {
         system: vec!["You keep a shop's books. ".repeat(200)],
-        messages: vec![munshi_llm::Message::user("How much does Ramesh owe me, and since when?")],
+        messages: vec![munshi_llm::ChatMessage::user("How much does Ramesh owe me, and since when?")],
         max_output_tokens: 300,
         ..munshi_llm::ChatRequest::default()
     }

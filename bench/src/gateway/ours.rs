@@ -4,9 +4,12 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
-use munshi_llm::gateway::{About, Account, Call, CallRecord, MemoryBudget, Parts, Route, Spend, Tab, Use};
-use munshi_llm::money::{Cost, Price, PriceBook};
-use munshi_llm::{ChatRequest, Event, Gateway, Target, Transport, Wire, Wires};
+use munshi_llm::gateway::{
+    CallBilling, CallRecord, CallRecorder, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget,
+    ModelCall, ModelRoute,
+};
+use munshi_llm::money::{Cost, ModelPrice, PriceBook};
+use munshi_llm::{ChatEvent, ChatRequest, Gateway, HttpProvider, ModelTarget, Transport, WireFormat};
 use munshi_types::{SystemClock, SystemRandom, TenantId};
 
 use super::mock::WORDS;
@@ -16,14 +19,14 @@ use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
     gateway: Gateway,
-    call: Call,
+    call: ModelCall,
     form: Form,
 }
 
 /// Where records go that nobody reads.
 struct Forgetful;
 
-impl Tab for Forgetful {
+impl CallRecorder for Forgetful {
     fn add(&self, _record: CallRecord) {}
 }
 
@@ -36,16 +39,16 @@ impl Ours {
     }
 }
 
-pub(crate) fn target(address: &str, model: &str) -> Target {
-    Target::new("mock", Wire::OpenAi, address, model)
+pub(crate) fn target(address: &str, model: &str) -> ModelTarget {
+    ModelTarget::new("mock", WireFormat::OpenAi, address, model)
 }
 
-pub(crate) fn gateway(target: Target) -> Result<Gateway> {
+pub(crate) fn gateway(target: ModelTarget) -> Result<Gateway> {
     let clock = Arc::new(SystemClock);
     let transport = Transport::new(clock.clone())?;
-    let price = Price { input: 1_000_000, output: 5_000_000, ..Price::FREE };
-    Ok(Gateway::new(Parts {
-        provider: Arc::new(Wires::new(transport)),
+    let price = ModelPrice { input: 1_000_000, output: 5_000_000, ..ModelPrice::FREE };
+    Ok(Gateway::new(GatewayParts {
+        provider: Arc::new(HttpProvider::new(transport)),
         prices: PriceBook::new([(target.model.clone(), price)].into()),
         targets: vec![target],
         clock,
@@ -53,18 +56,30 @@ pub(crate) fn gateway(target: Target) -> Result<Gateway> {
     }))
 }
 
-pub(crate) fn call(request: ChatRequest) -> Call {
-    let route = Route { targets: [(Use::Default, vec!["mock".to_owned()])].into(), ..Route::default() };
-    let budget =
-        MemoryBudget::new(Spend { tokens: u64::MAX, output: 0, cost: Some(Cost::from_micros(i64::MAX)) });
-    let account = Account {
+pub(crate) fn call(request: ChatRequest) -> ModelCall {
+    let route = ModelRoute {
+        targets: [(Capability::Default, vec!["mock".to_owned()])].into(),
+        ..ModelRoute::default()
+    };
+    let budget = InMemoryBudget::new(CallSpend {
+        tokens: u64::MAX,
+        output: 0,
+        cost: Some(Cost::from_micros(i64::MAX)),
+    });
+    let account = CallBilling {
         tenant: TenantId::PLATFORM,
-        about: About::default(),
+        about: CallSubject::default(),
         budget: Arc::new(budget),
         tab: Arc::new(Forgetful),
         prices: None,
     };
-    Call { wanted: Use::Default, route: Arc::new(route), request: Arc::new(request), account, veil: None }
+    ModelCall {
+        wanted: Capability::Default,
+        route: Arc::new(route),
+        request: Arc::new(request),
+        account,
+        veil: None,
+    }
 }
 
 impl Contestant for Ours {
@@ -82,7 +97,7 @@ impl Contestant for Ours {
                         let mut live = gateway.stream(call).await?;
                         let mut words = 0;
                         while let Some(event) = live.next().await {
-                            words += usize::from(matches!(event?, Event::Text(_)));
+                            words += usize::from(matches!(event?, ChatEvent::Text(_)));
                         }
                         ensure!(words == WORDS, "{words} words");
                     }

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use munshi_llm::Event;
+use munshi_llm::ChatEvent;
 
 use super::mock::{ENDLESS, Mock};
 use super::{ours, question};
@@ -41,11 +41,11 @@ pub(crate) fn hold_open(address: &str) -> Result<()> {
 
 async fn begun(
     gateway: &munshi_llm::Gateway,
-    call: &munshi_llm::gateway::Call,
-) -> Result<munshi_llm::gateway::Live> {
+    call: &munshi_llm::gateway::ModelCall,
+) -> Result<munshi_llm::gateway::ModelReplyStream> {
     let mut live = gateway.stream(call.clone()).await?;
     while let Some(event) = live.next().await {
-        if matches!(event?, Event::Text(_)) {
+        if matches!(event?, ChatEvent::Text(_)) {
             return Ok(live);
         }
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
-use munshi_jobs::{JOBS, Queue};
-use munshi_store::{MIGRATIONS, Options, across_tenants, params, tenants};
+use munshi_jobs::{JOBS, JobQueue};
+use munshi_store::{MIGRATIONS, StoreOptions, across_tenants, params, tenants};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_types::{Tenant, TenantId, TenantStatus, Zone};
 use tokio::runtime::Runtime;
 
@@ -18,7 +18,7 @@ const JOBS_WAITING: usize = 20_000;
 
 pub(crate) struct Backlog {
     pub(crate) test: TestDb,
-    pub(crate) queue: Queue,
+    pub(crate) queue: JobQueue,
     tenants: Arc<Vec<TenantId>>,
 }
 
@@ -36,10 +36,10 @@ impl Turns {
 }
 
 impl Backlog {
-    pub(crate) fn make(engine: Engine, count: usize, runtime: &Runtime) -> Result<Self> {
+    pub(crate) fn make(engine: DatabaseEngine, count: usize, runtime: &Runtime) -> Result<Self> {
         runtime.block_on(async {
             let lists = [MIGRATIONS, munshi_jobs::MIGRATIONS];
-            let test = TestDb::open_with(engine, &lists, Options::default()).await;
+            let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
             let added = (0..count).map(|number| tenant(&test, number)).collect::<Result<Vec<_>>>()?;
             let tenants = Arc::new(added.iter().map(|tenant| tenant.id).collect());
             let door = test.db.platform(tenants::TENANTS);
@@ -67,7 +67,7 @@ impl Backlog {
             tx.execute(across_tenants(text), params![KIND, MORNING, each])
         };
         let _added: u64 = runtime.block_on(self.test.db.platform(JOBS).write(fill))?;
-        if self.test.engine() == Engine::Postgres {
+        if self.test.engine() == DatabaseEngine::Postgres {
             // What the server does by itself within a minute.
             self.test.place.as_superuser("VACUUM ANALYZE jobs");
         }

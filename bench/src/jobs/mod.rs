@@ -4,8 +4,8 @@ mod backlog;
 mod worked;
 
 use anyhow::Result;
-use munshi_jobs::{NewJob, Queue};
-use munshi_test_support::Engine;
+use munshi_jobs::{JobQueue, NewJob};
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let runtime = Runtime::new()?;
     let mut table = Table::new(["", "enqueued/s, 64 callers", "done/s, 8 workers", "done/s, 64 workers"]);
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         for tenants in TENANTS {
             let backlog = Backlog::make(engine, tenants, &runtime)?;
             let enqueued = enqueue(&backlog, arguments, &runtime)?;
@@ -73,6 +73,6 @@ fn work(backlog: &Backlog, workers: usize, arguments: &Arguments, runtime: &Runt
 }
 
 /// The clock and the ids of a running installation.
-fn queue() -> Queue {
-    Queue::new(std::sync::Arc::new(munshi_types::SystemClock), munshi_types::Ids::system())
+fn queue() -> JobQueue {
+    JobQueue::new(std::sync::Arc::new(munshi_types::SystemClock), munshi_types::IdGenerator::system())
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Result, anyhow};
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use munshi_store::Options;
+use munshi_store::StoreOptions;
 use munshi_types::TenantId;
 use tokio::sync::oneshot;
 
@@ -31,7 +31,7 @@ pub(crate) struct BarePool {
 impl BarePool {
     pub(crate) fn on(fresh: &Fresh) -> Result<Self> {
         let (queue, wanted) = unbounded();
-        for _ in 0..Options::default().readers {
+        for _ in 0..StoreOptions::default().readers {
             let (connection, tenant, wanted) = (sqlite::open(&fresh.address)?, fresh.tenant, wanted.clone());
             std::thread::spawn(move || serve(&connection, tenant, &wanted));
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Result;
-use munshi_store::Address;
+use munshi_store::DatabaseAddress;
 use munshi_types::{Id, TenantId};
 
 use super::scattered;
@@ -14,7 +14,7 @@ use crate::load::{Load, Tally};
 use crate::sqlite;
 
 pub(crate) struct BareThreads {
-    address: Address,
+    address: DatabaseAddress,
     tenant: TenantId,
     next: Arc<AtomicU64>,
 }

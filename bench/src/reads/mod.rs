@@ -5,7 +5,7 @@ mod bare_threads;
 mod ours;
 
 use anyhow::{Context, Result};
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
@@ -24,7 +24,7 @@ const ROWS: u64 = 20_000;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let runtime = Runtime::new()?;
-    let mut fresh = Fresh::make(Engine::Sqlite, &runtime);
+    let mut fresh = Fresh::make(DatabaseEngine::Sqlite, &runtime);
     fresh.fill(&runtime, ROWS)?;
     let db = fresh.open().context("the database is open already")?;
     let ours = Ours::new(db, fresh.tenant);

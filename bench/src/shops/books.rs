@@ -4,12 +4,13 @@ use std::time::Instant;
 
 use anyhow::Result;
 use munshi_ledger::books::{
-    self, Act, ContactId, Day, Days, EntryKey, Lent, Means, NewContact, NewEntry, Said, Settled, Source,
-    Writing, balances, contacts, day_book, days, habits,
+    self, BookingContext, ContactId, CreditAsset, DayRange, EntryKey, EntryProvenance, LedgerDay,
+    LedgerEntrySource, NewContact, NewLedgerEntry, PaymentMeans, PaymentTerms, ShopTransaction, balances,
+    contacts, day_book, days, habits,
 };
-use munshi_store::{Db, Options, Tx};
-use munshi_test_support::{Engine, TestDb};
-use munshi_types::{Clock, Id, Ids, Money, SystemClock, TenantId, Timestamp, Zone};
+use munshi_store::{Db, StoreOptions, Tx};
+use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_types::{Clock, Id, IdGenerator, Money, SystemClock, TenantId, Timestamp, Zone};
 use tokio::runtime::Runtime;
 
 use super::rows;
@@ -46,16 +47,18 @@ struct Ledger {
     now: Timestamp,
 }
 
-pub(super) fn measure(engine: Engine, runtime: &Runtime, entries: usize) -> Result<Vec<Row>> {
+pub(super) fn measure(engine: DatabaseEngine, runtime: &Runtime, entries: usize) -> Result<Vec<Row>> {
     runtime.block_on(async {
         let ledger = Ledger::open(engine, entries).await?;
-        let day = Day::of(ledger.now, &Zone::default());
+        let day = LedgerDay::of(ledger.now, &Zone::default());
         let rows = vec![
             ledger.ask("what one owes", ASKED, balances::of).await?,
             ledger.ask("cash, bank, all that is owed", ASKED, |tx, _| balances::standing(tx)).await?,
             ledger.ask("who owes most", ASKED, |tx, _| balances::who_owes(tx, None, 10)).await?,
-            ledger.ask("a month's totals", ASKED, move |tx, _| days::totals(tx, Days::month(day))).await?,
-            ledger.ask("what is usual", ASKED, |tx, id| habits::of(tx, id, books::Side::Trade)).await?,
+            ledger
+                .ask("a month's totals", ASKED, move |tx, _| days::totals(tx, DayRange::month(day)))
+                .await?,
+            ledger.ask("what is usual", ASKED, |tx, id| habits::of(tx, id, books::HabitSide::Trade)).await?,
             ledger
                 .ask("the day book", ASKED, move |tx, _| day_book::of_day(tx, day.before()))
                 .await?
@@ -80,9 +83,9 @@ fn proved(tx: &mut Tx<'_>) -> munshi_ledger::Result<()> {
 }
 
 impl Ledger {
-    async fn open(engine: Engine, entries: usize) -> Result<Self> {
+    async fn open(engine: DatabaseEngine, entries: usize) -> Result<Self> {
         let lists = [munshi_store::MIGRATIONS, munshi_ledger::MIGRATIONS];
-        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
         let tenant = test.tenant("shop").await;
         let (db, now) = (test.db.clone(), SystemClock.now());
         let people = db.write(tenant, move |tx| people(tx, now)).await?;
@@ -126,7 +129,7 @@ impl Ledger {
 }
 
 fn people(tx: &mut Tx<'_>, now: Timestamp) -> munshi_ledger::Result<Vec<ContactId>> {
-    let ids = Ids::system();
+    let ids = IdGenerator::system();
     let mut people = Vec::with_capacity(PEOPLE);
     for number in 0..PEOPLE {
         let new = NewContact { name: format!("Customer {number}"), ..NewContact::default() };
@@ -138,20 +141,27 @@ fn people(tx: &mut Tx<'_>, now: Timestamp) -> munshi_ledger::Result<Vec<ContactI
 /// One entry of many: sales at the counter, credit and its payment in turn, over three years.
 fn book(tx: &mut Tx<'_>, people: &[ContactId], now: Timestamp, number: usize) -> munshi_ledger::Result<()> {
     const DAY: u64 = 86_400;
-    let (ids, zone) = (Ids::system(), Zone::default());
+    let (ids, zone) = (IdGenerator::system(), Zone::default());
     let small = i64::try_from(number).unwrap_or(0);
     let back = u64::try_from((small * 7_919).rem_euclid(DAYS)).unwrap_or(0);
     let happened = now.minus(std::time::Duration::from_secs(back * DAY));
-    let writing = Writing { ids: &ids, now: happened, zone: &zone };
+    let writing = BookingContext { ids: &ids, now: happened, zone: &zone };
     let amount = Money::from_paise(1_000 + (small * 37).rem_euclid(90_000));
     let party = people.get(number / 4 % people.len().max(1)).copied();
     let act = match (number % 4, party) {
-        (0, Some(party)) => Act::CreditGiven { party, amount, lent: Lent::Goods, lines: Vec::new() },
-        (1, party @ Some(_)) => Act::PaymentReceived { party, amount, means: Means::Cash },
-        _ => Act::Sale { amount, settled: Settled::Now(Means::Cash), party: None, lines: Vec::new() },
+        (0, Some(party)) => {
+            ShopTransaction::CreditGiven { party, amount, lent: CreditAsset::Goods, lines: Vec::new() }
+        }
+        (1, party @ Some(_)) => ShopTransaction::PaymentReceived { party, amount, means: PaymentMeans::Cash },
+        _ => ShopTransaction::Sale {
+            amount,
+            settled: PaymentTerms::Now(PaymentMeans::Cash),
+            party: None,
+            lines: Vec::new(),
+        },
     };
     let key = EntryKey::new(ids.next::<books::LedgerEntryId>().as_uuid());
-    let said = Said::new(Source::Owner, "", happened);
-    books::book(tx, &writing, &NewEntry { key, act, said })?;
+    let said = EntryProvenance::new(LedgerEntrySource::Owner, "", happened);
+    books::book(tx, &writing, &NewLedgerEntry { key, act, said })?;
     Ok(())
 }

@@ -5,28 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use munshi_agent::{Engine as Turns, Event, Parts, Settings};
+use munshi_agent::{RunEvent, TurnEngine as Turns, TurnEngineParts, TurnSettings};
 use munshi_identity::{Person, Role, persons};
-use munshi_jobs::Queue;
-use munshi_ledger::Ledger;
+use munshi_jobs::JobQueue;
+use munshi_ledger::LedgerPack;
 use munshi_ledger::books::balances;
-use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Gateway, Target};
-use munshi_offline::Offline;
-use munshi_pack::{House, Pack, ReadyTenant};
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Plan, Settings as Budgets};
+use munshi_llm::{Gateway, ModelTarget};
+use munshi_offline::OfflineProvider;
+use munshi_pack::{Pack, PackRegistry, TenantTemplate};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets, UsagePlan};
 use munshi_safety::policy;
-use munshi_store::{Db, Options, PlatformTx, tenants};
-use munshi_test_support::{Engine, TestDb};
+use munshi_store::{Db, PlatformTx, StoreOptions, tenants};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
-use munshi_tools::Dispatcher;
+use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
+use munshi_tools::ToolDispatcher;
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, Ids, Inbound, MessageId, PersonId, Sender, SystemClock, SystemRandom, TenantId, TenantName, To,
-    Zone,
+    Clock, IdGenerator, InboundMessage, InboundSender, InboundTarget, MessageId, PersonId, SystemClock,
+    SystemRandom, TenantId, TenantName, Zone,
 };
 use tokio::runtime::Runtime;
 use tokio::time::Instant;
@@ -59,7 +59,7 @@ struct Street {
 
 /// How long each message took, in microseconds, from being sent to the last word of its answer.
 pub(super) fn measure(
-    engine: Engine,
+    engine: DatabaseEngine,
     runtime: &Runtime,
     shops: usize,
     window: Duration,
@@ -81,7 +81,7 @@ pub(super) fn measure(
 }
 
 impl Street {
-    async fn open(engine: Engine, count: usize) -> Result<Self> {
+    async fn open(engine: DatabaseEngine, count: usize) -> Result<Self> {
         let lists = [
             munshi_store::MIGRATIONS,
             munshi_jobs::MIGRATIONS,
@@ -92,10 +92,10 @@ impl Street {
             munshi_agent::MIGRATIONS,
             munshi_ledger::MIGRATIONS,
         ];
-        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::system()));
-        let house = House::install_all(&[pack])?;
+        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), IdGenerator::system()));
+        let house = PackRegistry::install_all(&[pack])?;
         let mut shops = Vec::new();
         for number in 0..count {
             shops.push(found(&test, &house, number).await?);
@@ -107,11 +107,11 @@ impl Street {
 
     async fn say(&self, shop: &Shop, text: &str) -> Result<()> {
         let binding = BINDING.parse().map_err(anyhow::Error::msg)?;
-        let message = Inbound {
+        let message = InboundMessage {
             channel: Channel::Web,
-            to: To::Binding { tenant: shop.name.clone(), binding },
-            from: Sender { person: Some(shop.owner), ..Sender::default() },
-            outside_id: Ids::system().next::<MessageId>().to_string(),
+            to: InboundTarget::Binding { tenant: shop.name.clone(), binding },
+            from: InboundSender { person: Some(shop.owner), ..InboundSender::default() },
+            outside_id: IdGenerator::system().next::<MessageId>().to_string(),
             text: text.to_owned(),
             attached: Vec::new(),
             locale: None,
@@ -122,7 +122,7 @@ impl Street {
         let received = self.turns.receive(message).await?;
         let mut following = self.turns.follow(received.tenant, received.run, None).await?;
         while let Some((_, event)) = following.next().await {
-            if let Event::Done { degraded, .. } = event {
+            if let RunEvent::Done { degraded, .. } = event {
                 ensure!(!degraded, "an excuse is no answer");
                 return Ok(());
             }
@@ -159,10 +159,11 @@ impl Street {
     }
 }
 
-fn turns(db: &Db, clock: &Arc<dyn Clock>, house: House) -> Result<Turns> {
-    let ids = Ids::system();
-    let governor = Governor::new(Budgets { plan: Plan::Business, ..Budgets::default() }, ids.clone());
-    let office = Arc::new(Office::new(ids.clone(), governor));
+fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> {
+    let ids = IdGenerator::system();
+    let governor =
+        BudgetGovernor::new(Budgets { plan: UsagePlan::Business, ..Budgets::default() }, ids.clone());
+    let office = Arc::new(ActServices::new(ids.clone(), governor));
     let registry = Arc::new(house.tools.clone());
     let specs: Vec<_> = registry
         .names()
@@ -171,9 +172,12 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: House) -> Result<Turns> {
         .collect();
     let mut book = house.book.clone();
     munshi_tiers::guardrails::add_phrases(&mut book)?;
-    let target = Target::offline();
-    let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
-    let offline = Offline::new(house.book.clone())?.at(clock.clone(), Zone::default().to_jiff());
+    let target = ModelTarget::offline();
+    let route = ModelRoute {
+        targets: [(Capability::Default, vec![target.name.clone()])].into(),
+        ..ModelRoute::default()
+    };
+    let offline = OfflineProvider::new(house.book.clone())?.at(clock.clone(), Zone::default().to_jiff());
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
         provider: Arc::new(offline),
@@ -181,35 +185,35 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: House) -> Result<Turns> {
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
     });
-    Ok(Turns::new(Parts {
+    Ok(Turns::new(TurnEngineParts {
         db: db.clone(),
-        resolver: Resolver::new(db.clone()).offering(specs),
+        resolver: BindingResolver::new(db.clone()).offering(specs),
         gateway,
         route: Arc::new(route),
-        dispatcher: Dispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
+        dispatcher: ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
         office,
         house: Arc::new(house),
-        queue: Queue::new(clock.clone(), ids),
+        queue: JobQueue::new(clock.clone(), ids),
         book: Arc::new(book),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         fence_key: FenceKey::new([7; 16]),
-        settings: Settings::default(),
+        settings: TurnSettings::default(),
         senders: Vec::new(),
     }))
 }
 
 /// The ready tenant under a name of its own, without the address that only one can have.
-async fn found(test: &TestDb, house: &House, number: usize) -> Result<Shop> {
+async fn found(test: &TestDb, house: &PackRegistry, number: usize) -> Result<Shop> {
     let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").context("no ready tenant")?;
     let name = format!("shop-{number}");
     let folder = write(&test.place.folder().join(&name), ready)?;
-    let installed = Installed {
+    let installed = InstalledNames {
         tools: house.tools.names().map(ToString::to_string).collect(),
-        models: [Target::offline().name].into(),
+        models: [ModelTarget::offline().name].into(),
     };
     let read = files::read(&folder, None)?.remove(0);
-    let plan = munshi_tiers::plan_folder(&test.db, &read, Vanished::Keep, &installed).await?;
+    let plan = munshi_tiers::plan_folder(&test.db, &read, VanishedTierPolicy::Keep, &installed).await?;
     let now = SystemClock.now();
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: now };
     munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
@@ -234,7 +238,7 @@ async fn found(test: &TestDb, house: &House, number: usize) -> Result<Shop> {
     Ok(Shop { tenant, name, owner: id })
 }
 
-fn write(folder: &Path, ready: &ReadyTenant) -> Result<PathBuf> {
+fn write(folder: &Path, ready: &TenantTemplate) -> Result<PathBuf> {
     for file in ready.files.iter().filter(|file| file.path != "policy.toml") {
         let path = folder.join(file.path);
         std::fs::create_dir_all(path.parent().context("a file without a folder")?)?;

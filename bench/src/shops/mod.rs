@@ -8,7 +8,7 @@ mod counter;
 mod rows;
 
 use anyhow::Result;
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let runtime = Runtime::new()?;
     let mut table =
         Table::new(["database", "shops", "messages", "median ms", "p99 ms", "longest ms", "p99 to the goal"]);
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         for shops in arguments.callers(&[SHOPS]) {
             let mut took = counter::measure(engine, &runtime, shops, arguments.window)?;
             took.sort_unstable();
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     table.print("Shops with the offline model: message in, entry durable, reply out");
     let mut table = Table::new(["database", "entries", "what", "median ms", "p99 ms", "to the goal"]);
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         for row in books::measure(engine, &runtime, arguments.entries)? {
             let mut took = row.took;
             took.sort_unstable();

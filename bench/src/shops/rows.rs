@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
-use munshi_ledger::books::{Day, LedgerEntryId};
+use munshi_ledger::books::{LedgerDay, LedgerEntryId};
 use munshi_store::{Result, Tx, params};
-use munshi_types::{Ids, Timestamp, Zone};
+use munshi_types::{IdGenerator, Timestamp, Zone};
 
 use super::books::DAYS;
 
 const SECONDS: u64 = 86_400;
 
 pub(super) fn sales(tx: &mut Tx<'_>, now: Timestamp, numbers: Range<usize>) -> Result<()> {
-    let (ids, zone) = (Ids::system(), Zone::default());
-    let mut turnover: BTreeMap<Day, (i64, i64)> = BTreeMap::new();
+    let (ids, zone) = (IdGenerator::system(), Zone::default());
+    let mut turnover: BTreeMap<LedgerDay, (i64, i64)> = BTreeMap::new();
     let count = numbers.len();
     for number in numbers {
         let small = i64::try_from(number).unwrap_or(0);
         let back = u64::try_from((small * 7_919).rem_euclid(DAYS)).unwrap_or(0);
         let happened = now.minus(Duration::from_secs(back * SECONDS));
-        let (day, amount) = (Day::of(happened, &zone), 1_000 + (small * 37).rem_euclid(90_000));
+        let (day, amount) = (LedgerDay::of(happened, &zone), 1_000 + (small * 37).rem_euclid(90_000));
         sale(tx, &ids, small + 1, (happened, day), amount)?;
         let (sum, many) = turnover.entry(day).or_default();
         (*sum, *many) = (*sum + amount, *many + 1);
@@ -30,9 +30,9 @@ pub(super) fn sales(tx: &mut Tx<'_>, now: Timestamp, numbers: Range<usize>) -> R
 
 fn sale(
     tx: &mut Tx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     number: i64,
-    (happened, day): (Timestamp, Day),
+    (happened, day): (Timestamp, LedgerDay),
     amount: i64,
 ) -> Result<()> {
     let (id, key): (LedgerEntryId, LedgerEntryId) = (ids.next(), ids.next());
@@ -49,7 +49,7 @@ fn sale(
 }
 
 /// What is kept of them.
-fn keep(tx: &mut Tx<'_>, turnover: &BTreeMap<Day, (i64, i64)>, count: i64) -> Result<()> {
+fn keep(tx: &mut Tx<'_>, turnover: &BTreeMap<LedgerDay, (i64, i64)>, count: i64) -> Result<()> {
     for (day, (sum, many)) in turnover {
         tx.send(
             "INSERT INTO ledger_days (tenant_id, day, kind, debit, credit, amount, postings)

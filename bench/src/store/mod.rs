@@ -5,7 +5,7 @@ mod one_each;
 mod ours;
 
 use anyhow::Result;
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -44,9 +44,9 @@ fn compare(arguments: &Arguments, disk: Disk) -> Result<()> {
     ]);
     for callers in arguments.callers(&WRITERS) {
         let load = Load { runtime: &runtime, callers, window: arguments.window };
-        let ours = Ours::on(Fresh::make(Engine::Sqlite, &runtime))?;
-        let one_each = OneEach::on(Fresh::make(Engine::Sqlite, &runtime))?;
-        let bare = BareGroup::on(Fresh::make(Engine::Sqlite, &runtime))?;
+        let ours = Ours::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
+        let one_each = OneEach::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
+        let bare = BareGroup::on(Fresh::make(DatabaseEngine::Sqlite, &runtime))?;
         let [ours, one_each, bare] = contest::hold([&ours, &one_each, &bare], &load, arguments.rounds)?;
         table.row([
             callers.to_string(),

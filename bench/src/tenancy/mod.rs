@@ -5,7 +5,7 @@ mod bare;
 mod ours;
 
 use anyhow::{Context, Result};
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return again::beside_postgres("tenancy", arguments);
     }
     let runtime = Runtime::new()?;
-    let mut fresh = Fresh::make(Engine::Postgres, &runtime);
+    let mut fresh = Fresh::make(DatabaseEngine::Postgres, &runtime);
     fresh.fill(&runtime, ROWS)?;
     fresh.place.as_superuser(PLAIN);
     let db = fresh.open().context("the database is open already")?;

@@ -5,13 +5,13 @@ mod turn;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use munshi_store::{MIGRATIONS, Options};
+use munshi_store::{MIGRATIONS, StoreOptions};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{Engine, TestDb};
-use munshi_tiers::files::{self, Folder};
-use munshi_tiers::{Answer, Authorship, Installed, Resolver, Vanished};
+use munshi_test_support::{DatabaseEngine, TestDb};
+use munshi_tiers::files::{self, TenantFolder};
+use munshi_tiers::{AddressResolution, Authorship, BindingResolver, InstalledNames, VanishedTierPolicy};
 use munshi_types::Zone;
-use munshi_types::tier::{KeyKind, RoutingKey, TierKind};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierKind};
 use tokio::runtime::Runtime;
 
 use crate::arguments::Arguments;
@@ -25,15 +25,15 @@ const TEAM: &str = "+++\nname = \"Counter\"\nrole = \"You take orders.\"\n+++\n\
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let runtime = Runtime::new()?;
     let test = runtime.block_on(filled())?;
-    let resolver = Resolver::new(test.db.clone());
+    let resolver = BindingResolver::new(test.db.clone());
     let keys: Vec<RoutingKey> = (0..BINDINGS)
-        .map(|number| Ok(RoutingKey::new(KeyKind::Host, &host(number))?))
+        .map(|number| Ok(RoutingKey::new(RoutingKeyKind::Host, &host(number))?))
         .collect::<Result<_>>()?;
     let began = Instant::now();
     runtime.block_on(async {
         for key in &keys {
             let answer = resolver.resolve(key, None).await?;
-            ensure!(matches!(answer, Answer::Bound(_)), "{key} leads nowhere");
+            ensure!(matches!(answer, AddressResolution::Bound(_)), "{key} leads nowhere");
         }
         Ok(())
     })?;
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// Nanoseconds that one answer takes a thread.
 fn warm(
-    resolver: &Resolver,
+    resolver: &BindingResolver,
     keys: &[RoutingKey],
     person: Option<&str>,
     threads: usize,
@@ -83,8 +83,12 @@ fn warm(
 
 /// A tenant with many bindings that share their tiers, half of the people in a slice.
 async fn filled() -> Result<TestDb> {
-    let test =
-        TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, munshi_tiers::MIGRATIONS], Options::default()).await;
+    let test = TestDb::open_with(
+        DatabaseEngine::Sqlite,
+        &[MIGRATIONS, munshi_tiers::MIGRATIONS],
+        StoreOptions::default(),
+    )
+    .await;
     let mut texts = vec![
         (TierKind::Human, "meera".to_owned(), HUMAN.to_owned()),
         (TierKind::Team, "counter".to_owned(), TEAM.to_owned()),
@@ -102,12 +106,14 @@ async fn fill(test: &TestDb, tenant: &str, texts: Vec<(TierKind, String, String)
         let parsed = files::parse(kind, name.parse()?, &name, text.as_bytes());
         parsed.map_err(|problems| anyhow::anyhow!("{problems:?}"))
     });
-    let folder = Folder {
+    let folder = TenantFolder {
         tenant: tenant.parse()?,
         drafts: drafts.collect::<Result<_>>()?,
         beside: Default::default(),
     };
-    let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &Installed::default()).await?;
+    let plan =
+        munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &InstalledNames::default())
+            .await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: MORNING };
     munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
         .await

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use munshi_test_support::TestDb;
-use munshi_tiers::contract::Situation;
+use munshi_tiers::contract::TurnSituation;
 use munshi_tiers::prompt::{
-    Assembled, Cast, Data, Envelope, Fact, FenceKey, Moment, Recalled, Speaker, Spoken, TenantWord, Tiers,
-    Turn, assemble,
+    AssembledPrompt, FenceKey, PersonFact, PromptSpeaker, PromptTiers, PromptTurn, RecallItem, StaticPrompt,
+    TenantWord, TurnContext, TurnEnvelope, UntrustedText, UtteranceText, assemble,
 };
-use munshi_tiers::{Answer, Resolver};
-use munshi_types::tier::{Channel, KeyKind, RoutingKey, TierKind};
+use munshi_tiers::{AddressResolution, BindingResolver};
+use munshi_types::tier::{Channel, RoutingKey, RoutingKeyKind, TierKind};
 use munshi_types::{Timestamp, Zone};
 use tokio::runtime::Runtime;
 
@@ -26,8 +26,9 @@ const ADDRESS: &str = "full.example";
 
 pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     runtime.block_on(fill(test, "full", tiers()))?;
-    let (resolver, key) = (Resolver::new(test.db.clone()), RoutingKey::new(KeyKind::Host, ADDRESS)?);
-    let Answer::Bound(found) = runtime.block_on(resolver.resolve(&key, None))? else {
+    let (resolver, key) =
+        (BindingResolver::new(test.db.clone()), RoutingKey::new(RoutingKeyKind::Host, ADDRESS)?);
+    let AddressResolution::Bound(found) = runtime.block_on(resolver.resolve(&key, None))? else {
         bail!("{ADDRESS} leads nowhere")
     };
     let stored = Stored::new();
@@ -35,14 +36,18 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     let full = assemble(&found.cast, &moment)?;
     ensure!((7_500..=7_700).contains(&full.report.total), "a full prompt has {}", full.report.total);
 
-    let turn = |moment: &Moment| -> Result<Assembled> {
+    let turn = |moment: &TurnContext| -> Result<AssembledPrompt> {
         match resolver.remembered(&key, Some("+919812345678")) {
-            Some(Answer::Bound(found)) => Ok(assemble(&found.cast, moment)?),
+            Some(AddressResolution::Bound(found)) => Ok(assemble(&found.cast, moment)?),
             _ => bail!("{ADDRESS} was forgotten"),
         }
     };
-    let tiers =
-        Tiers { human: &found.human.body, team: &found.team.body, agent: &found.agent.body, installed: &[] };
+    let tiers = PromptTiers {
+        human: &found.human.body,
+        team: &found.team.body,
+        agent: &found.agent.body,
+        installed: &[],
+    };
     let mut table = Table::new(["", "median, µs", "p99, µs", "goal for the median"]);
     let mut row = |what: &str, (median, worst): (f64, f64), goal: Option<f64>| {
         let goal = goal.map_or_else(String::new, |most| verdict(median, Goal::AtMost(most), 0));
@@ -51,7 +56,7 @@ pub(super) fn run(runtime: &Runtime, test: &TestDb) -> Result<()> {
     row("from the address to the prompt", measure(|| turn(&moment)), Some(100.0));
     row("the same, the moment made from stored texts", measure(|| turn(&stored.moment())), Some(100.0));
     row("the prompt alone", measure(|| assemble(&found.cast, &moment)), None);
-    row("the text of three tiers, once a version", measure(|| Cast::new(&tiers)), None);
+    row("the text of three tiers, once a version", measure(|| StaticPrompt::new(&tiers)), None);
     table.print(&format!(
         "A prompt of {} tokens, {} parts left out; {TIMES} times, one thread",
         full.report.total,
@@ -110,8 +115,12 @@ struct Stored {
 
 impl Stored {
     fn new() -> Self {
-        let data = |text: String| (Data::new(&text).as_str().to_owned(), Data::new(&text).tokens());
-        let said = |text: String| (Spoken::new(&text).as_str().to_owned(), Spoken::new(&text).tokens());
+        let data = |text: String| {
+            (UntrustedText::new(&text).as_str().to_owned(), UntrustedText::new(&text).tokens())
+        };
+        let said = |text: String| {
+            (UtteranceText::new(&text).as_str().to_owned(), UtteranceText::new(&text).tokens())
+        };
         Self {
             facts: (0..25).map(|at| data(format!("fact {at}: {}", words(12)))).collect(),
             recall: (0..8).map(|at| data(format!("{at} days ago: {}", words(55)))).collect(),
@@ -120,28 +129,28 @@ impl Stored {
         }
     }
 
-    fn moment(&self) -> Moment {
-        let data = |(text, tokens): &(String, u32)| Data::stored(text.as_str(), *tokens);
-        let speakers = [Speaker::Person, Speaker::Persona].into_iter().cycle();
-        let turn = |((text, tokens), speaker): (&(String, u32), _)| Turn {
+    fn moment(&self) -> TurnContext {
+        let data = |(text, tokens): &(String, u32)| UntrustedText::stored(text.as_str(), *tokens);
+        let speakers = [PromptSpeaker::Person, PromptSpeaker::Persona].into_iter().cycle();
+        let turn = |((text, tokens), speaker): (&(String, u32), _)| PromptTurn {
             speaker,
-            text: Spoken::stored(text.as_str(), *tokens),
+            text: UtteranceText::stored(text.as_str(), *tokens),
         };
-        Moment {
-            envelope: Envelope {
+        TurnContext {
+            envelope: TurnEnvelope {
                 now: Timestamp::from_micros(1_794_733_920_000_000),
                 zone: Zone::default(),
                 channel: Channel::Whatsapp,
                 locale: "hi-IN".into(),
                 language: "hi".parse().ok(),
-                situation: Situation::Usual,
+                situation: TurnSituation::Usual,
             },
             profile: Vec::new(),
-            facts: self.facts.iter().map(|row| Fact { text: data(row), confidence: 900 }).collect(),
-            recall: self.recall.iter().map(|row| Recalled::episode(data(row), 700)).collect(),
+            facts: self.facts.iter().map(|row| PersonFact { text: data(row), confidence: 900 }).collect(),
+            recall: self.recall.iter().map(|row| RecallItem::episode(data(row), 700)).collect(),
             summary: None,
             history: self.history.iter().zip(speakers).map(turn).collect(),
-            message: Spoken::stored(self.message.0.as_str(), self.message.1),
+            message: UtteranceText::stored(self.message.0.as_str(), self.message.1),
             exchanges: Vec::new(),
             tools: Vec::new(),
             words: (0..9).map(|at| TenantWord::new(&format!("thing {at}"), "maal")).collect(),

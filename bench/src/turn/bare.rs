@@ -6,21 +6,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use munshi_agent::commit::{self, Ending, Reply, Response};
-use munshi_agent::decisions::Decision;
-use munshi_agent::ingest::{self, Desk, Door, Incoming, Said};
-use munshi_agent::sessions::Learned;
-use munshi_agent::steps::{self, NewStep};
+use munshi_agent::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
+use munshi_agent::decisions::TurnDecision;
+use munshi_agent::ingest::{self, Admission, FixedReply, IngestServices, RoutedMessage};
+use munshi_agent::sessions::SessionUpdate;
+use munshi_agent::steps::{self, NewRunStep};
 use munshi_agent::{messages, runs, sessions};
 use munshi_identity::persons;
-use munshi_llm::gateway::{About, CallRecord, Ending as CallEnding, Use};
+use munshi_llm::gateway::{CallRecord, CallSubject, Capability, ModelCallOutcome as CallEnding};
 use munshi_llm::money::Cost;
-use munshi_llm::{StopReason, Usage};
+use munshi_llm::{StopReason, TokenUsage};
 use munshi_safety::approvals;
-use munshi_safety::budget::{self, Amount, Settings as Budgets};
-use munshi_safety::privacy::KnownPeople;
+use munshi_safety::budget::{self, BudgetAmount, BudgetSettings as Budgets};
+use munshi_safety::privacy::KnownPeopleCache;
 use munshi_store::{Db, Tx};
-use munshi_types::{Clock, Id, Inbound, SystemClock, TenantId};
+use munshi_types::{Clock, Id, InboundMessage, SystemClock, TenantId};
 use tokio::runtime::Runtime;
 
 use super::ours::Ours;
@@ -32,13 +32,13 @@ use crate::load::{Load, Tally};
 struct Ready {
     db: Db,
     tenant: TenantId,
-    desk: Desk,
-    staff: Vec<Inbound>,
-    incoming: Incoming,
-    reply: Reply,
-    steps: Vec<NewStep>,
+    desk: IngestServices,
+    staff: Vec<InboundMessage>,
+    incoming: RoutedMessage,
+    reply: ReplyRecord,
+    steps: Vec<NewRunStep>,
     budgets: Budgets,
-    people: KnownPeople,
+    people: KnownPeopleCache,
     next: AtomicUsize,
 }
 
@@ -57,29 +57,29 @@ impl Bare {
         };
         let (reply, said, steps) = runtime.block_on(shop.db.read(shop.tenant, read))?;
         let (reply, said) = (reply.context("no reply")?, said.context("no message")?);
-        let incoming = Incoming {
+        let incoming = RoutedMessage {
             key_use: None,
             kind: runs::MESSAGE,
             brought: None,
             inbound,
             binding: shop.place.binding_id,
             zone: shop.place.zone.clone(),
-            most: Amount {
+            most: BudgetAmount {
                 tokens: 10_000,
                 output: 2_048,
                 money: Some(Cost::from_micros(40)),
-                ..Amount::interaction()
+                ..BudgetAmount::interaction()
             },
             least: None,
             language: said.language,
             tokens: said.tokens,
-            door: Door::Open,
-            limit_reached: Arc::new(|_| Said::default()),
+            door: Admission::Open,
+            limit_reached: Arc::new(|_| FixedReply::default()),
             decision: None,
             limits: Vec::new(),
             now: SystemClock.now(),
         };
-        let new = |step: steps::Step| NewStep {
+        let new = |step: steps::RunStep| NewRunStep {
             state: step.state,
             body: step.body,
             micros: step.micros,
@@ -91,7 +91,7 @@ impl Bare {
             desk: shop.desk.clone(),
             staff: shop.staff.iter().map(|person| shop.message(*person)).collect(),
             incoming,
-            reply: Reply {
+            reply: ReplyRecord {
                 id: reply.id,
                 text: reply.text,
                 language: reply.language,
@@ -103,7 +103,7 @@ impl Bare {
             },
             steps: steps.into_iter().map(new).collect(),
             budgets: Budgets::default(),
-            people: KnownPeople::default(),
+            people: KnownPeopleCache::default(),
             next: AtomicUsize::new(0),
         })))
     }
@@ -113,7 +113,7 @@ impl Ready {
     async fn turn(self: Arc<Self>) -> Result<()> {
         let mut inbound = self.staff[self.next.fetch_add(1, Ordering::Relaxed) % self.staff.len()].clone();
         inbound.outside_id = self.desk.ids.next::<munshi_types::MessageId>().to_string();
-        let incoming = Incoming { inbound, now: SystemClock.now(), ..self.incoming.clone() };
+        let incoming = RoutedMessage { inbound, now: SystemClock.now(), ..self.incoming.clone() };
         let taken = ingest::receive(&self.db, self.tenant, &self.desk, Arc::new(incoming)).await?;
         let begun = taken.begun.context("it waits for another")?;
         let (ready, run) = (self.clone(), taken.run);
@@ -136,46 +136,50 @@ impl Ready {
         Ok(())
     }
 
-    fn response(&self, begun: &ingest::Begun, session: munshi_types::SessionId) -> Response {
+    fn response(&self, begun: &ingest::TurnStart, session: munshi_types::SessionId) -> TurnCommit {
         let (now, ids) = (SystemClock.now(), &self.desk.ids);
-        let spent =
-            Amount { tokens: 1_100, output: 200, money: Some(Cost::from_micros(4)), ..Amount::interaction() };
+        let spent = BudgetAmount {
+            tokens: 1_100,
+            output: 200,
+            money: Some(Cost::from_micros(4)),
+            ..BudgetAmount::interaction()
+        };
         let call = CallRecord {
             id: ids.next(),
             tenant: self.tenant,
-            about: About {
+            about: CallSubject {
                 run: Some(begun.held.run.as_uuid()),
                 binding: Some(self.incoming.binding.as_uuid()),
             },
-            purpose: Use::Default,
+            purpose: Capability::Default,
             target: "mock".to_owned(),
             provider: "openai".to_owned(),
             model: "mock".to_owned(),
             attempt: 1,
             started_at: now,
-            usage: Usage { input: 900, output: 200, ..Usage::default() },
+            usage: TokenUsage { input: 900, output: 200, ..TokenUsage::default() },
             cost: Some(Cost::from_micros(4)),
             first_token: Some(Duration::from_millis(1)),
             total: Duration::from_millis(1),
             ending: CallEnding::Finished(StopReason::EndTurn),
             request_id: None,
         };
-        Response {
+        TurnCommit {
             held: begun.held,
             session,
             binding: self.incoming.binding,
             channel: self.incoming.inbound.channel,
-            ending: Ending::Done,
-            reply: Some(Reply { id: ids.next(), ..self.reply.clone() }),
+            ending: TurnStatus::Done,
+            reply: Some(ReplyRecord { id: ids.next(), ..self.reply.clone() }),
             deliver: None,
             settle: begun.reservation.map(|reservation| (reservation, spent)),
-            learned: Learned { language: self.reply.language.clone(), ..Learned::default() },
+            learned: SessionUpdate { language: self.reply.language.clone(), ..SessionUpdate::default() },
             steps: self.steps.clone(),
             calls: vec![call],
             violations: Vec::new(),
             questions: Vec::new(),
             brought: None,
-            decision: Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() })),
+            decision: Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() })),
             now,
         }
     }

@@ -7,7 +7,7 @@ mod ours;
 mod shop;
 
 use anyhow::Result;
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use tokio::runtime::Runtime;
 
 use crate::again;
@@ -30,13 +30,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return again::beside_postgres("turn", arguments);
     }
     let (runtime, mock) = (Runtime::new()?, Mock::start()?);
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         compare(engine, arguments, &runtime, &mock)?;
     }
     Ok(())
 }
 
-fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime, mock: &Mock) -> Result<()> {
+fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime, mock: &Mock) -> Result<()> {
     let shop = Shop::found(engine, runtime, &mock.address)?;
     let ours = Ours::of(&shop);
     // Everybody has written once today, as most who write have.
@@ -71,8 +71,8 @@ fn compare(engine: Engine, arguments: &Arguments, runtime: &Runtime, mock: &Mock
 }
 
 /// How often the proxy's throughput, and which part of its p99.
-fn beside(engine: Engine, ours: &Series, peer: &Series) -> String {
-    let goal = if engine == Engine::Sqlite { 15.0 } else { 8.0 };
+fn beside(engine: DatabaseEngine, ours: &Series, peer: &Series) -> String {
+    let goal = if engine == DatabaseEngine::Sqlite { 15.0 } else { 8.0 };
     let (rate, p99) = (ours.ratio(peer, RATE), ours.ratio(peer, P99));
     format!(
         "{} as many, p99 {p99:.3}x ({})",

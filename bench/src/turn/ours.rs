@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use munshi_agent::{Engine, Event, Received};
-use munshi_types::{Inbound, PersonId};
+use munshi_agent::{MessageReceipt, RunEvent, TurnEngine};
+use munshi_types::{InboundMessage, PersonId};
 
 use super::shop::Shop;
 use crate::contest::Contestant;
 use crate::load::{Load, Tally};
 
 pub(crate) struct Ours {
-    turns: Engine,
-    staff: Arc<Vec<Inbound>>,
-    ids: munshi_types::Ids,
+    turns: TurnEngine,
+    staff: Arc<Vec<InboundMessage>>,
+    ids: munshi_types::IdGenerator,
 }
 
 impl Ours {
@@ -24,11 +24,11 @@ impl Ours {
         Self { turns: shop.turns.clone(), staff: Arc::new(messages.collect()), ids: shop.desk.ids.clone() }
     }
 
-    pub(crate) async fn one(turns: &Engine, inbound: Inbound) -> Result<Received> {
+    pub(crate) async fn one(turns: &TurnEngine, inbound: InboundMessage) -> Result<MessageReceipt> {
         let received = turns.receive(inbound).await?;
         let mut following = turns.follow(received.tenant, received.run, None).await?;
         while let Some((_, event)) = following.next().await {
-            if let Event::Done { degraded, .. } = event {
+            if let RunEvent::Done { degraded, .. } = event {
                 ensure!(!degraded, "an excuse is no answer");
                 return Ok(received);
             }
@@ -45,7 +45,7 @@ impl Ours {
         Ok(())
     }
 
-    pub(crate) fn first(&self) -> Result<Inbound> {
+    pub(crate) fn first(&self) -> Result<InboundMessage> {
         self.staff.first().cloned().context("nobody works there")
     }
 }

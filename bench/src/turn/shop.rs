@@ -4,22 +4,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use munshi_agent::ingest::Desk;
-use munshi_agent::{Engine as Turns, Parts, Settings};
+use munshi_agent::ingest::IngestServices;
+use munshi_agent::{TurnEngine as Turns, TurnEngineParts, TurnSettings};
 use munshi_identity::{Person, Role, persons};
-use munshi_jobs::Queue;
+use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Route, Use};
-use munshi_pack::House;
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings as Budgets};
-use munshi_store::{Db, Options, PlatformTx, tenants};
-use munshi_test_support::{Engine, TestDb};
+use munshi_llm::gateway::{Capability, ModelRoute};
+use munshi_pack::PackRegistry;
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
+use munshi_store::{Db, PlatformTx, StoreOptions, tenants};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{Answer, Authorship, Installed, Resolution, Resolver, Vanished, files};
-use munshi_tools::{Dispatcher, Registry};
+use munshi_tiers::{
+    AddressResolution, Authorship, BindingResolution, BindingResolver, InstalledNames, VanishedTierPolicy,
+    files,
+};
+use munshi_tools::{ToolDispatcher, ToolRegistry};
 use munshi_types::tier::{Channel, RoutingKey};
-use munshi_types::{Clock, Ids, Inbound, PersonId, Sender, SystemClock, SystemRandom, TenantId, To, Zone};
+use munshi_types::{
+    Clock, IdGenerator, InboundMessage, InboundSender, InboundTarget, PersonId, SystemClock, SystemRandom,
+    TenantId, Zone,
+};
 use tokio::runtime::Runtime;
 
 use crate::gateway::{gateway, target};
@@ -41,17 +47,17 @@ pub(crate) struct Shop {
     pub(crate) tenant: TenantId,
     pub(crate) staff: Vec<PersonId>,
     pub(crate) turns: Turns,
-    pub(crate) desk: Desk,
-    pub(crate) place: Arc<Resolution>,
+    pub(crate) desk: IngestServices,
+    pub(crate) place: Arc<BindingResolution>,
     key: RoutingKey,
 }
 
 impl Shop {
-    pub(crate) fn found(engine: Engine, runtime: &Runtime, model: &str) -> Result<Self> {
+    pub(crate) fn found(engine: DatabaseEngine, runtime: &Runtime, model: &str) -> Result<Self> {
         runtime.block_on(Self::open(engine, model))
     }
 
-    async fn open(engine: Engine, model: &str) -> Result<Self> {
+    async fn open(engine: DatabaseEngine, model: &str) -> Result<Self> {
         let lists = [
             munshi_store::MIGRATIONS,
             munshi_jobs::MIGRATIONS,
@@ -61,47 +67,47 @@ impl Shop {
             munshi_safety::MIGRATIONS,
             munshi_agent::MIGRATIONS,
         ];
-        let test = TestDb::open_with(engine, &lists, Options::default()).await;
+        let test = TestDb::open_with(engine, &lists, StoreOptions::default()).await;
         let tenant = apply(&test).await?;
         let staff = hire(&test, tenant).await?;
         let (db, clock): (Db, Arc<dyn Clock>) = (test.db.clone(), Arc::new(SystemClock));
-        let ids = Ids::system();
-        let resolver = Resolver::new(db.clone());
+        let ids = IdGenerator::system();
+        let resolver = BindingResolver::new(db.clone());
         let key = "handle:shop".parse().map_err(anyhow::Error::msg)?;
         let place = match resolver.resolve(&key, None).await? {
-            Answer::Bound(place) => place,
+            AddressResolution::Bound(place) => place,
             _ => anyhow::bail!("nobody answers"),
         };
-        let governor = Governor::new(Budgets::default(), ids.clone());
-        let office = Arc::new(Office::new(ids.clone(), governor.clone()));
-        let queue = Queue::new(clock.clone(), ids.clone());
-        let desk = Desk { governor: Arc::new(governor), queue: queue.clone(), ids, holder: None };
+        let governor = BudgetGovernor::new(Budgets::default(), ids.clone());
+        let office = Arc::new(ActServices::new(ids.clone(), governor.clone()));
+        let queue = JobQueue::new(clock.clone(), ids.clone());
+        let desk = IngestServices { governor: Arc::new(governor), queue: queue.clone(), ids, holder: None };
         let mut book = Phrasebook::core()?;
         munshi_tiers::guardrails::add_phrases(&mut book)?;
         let mut target = target(model, "mock");
         target.dialect.stream = false;
-        let turns = Turns::new(Parts {
+        let turns = Turns::new(TurnEngineParts {
             db: db.clone(),
             resolver,
             gateway: gateway(target)?,
-            route: Arc::new(Route {
-                targets: [(Use::Default, vec!["mock".to_owned()])].into(),
-                ..Route::default()
+            route: Arc::new(ModelRoute {
+                targets: [(Capability::Default, vec!["mock".to_owned()])].into(),
+                ..ModelRoute::default()
             }),
-            dispatcher: Dispatcher::new(
+            dispatcher: ToolDispatcher::new(
                 db.clone(),
                 office.clone(),
-                Arc::new(Registry::default()),
+                Arc::new(ToolRegistry::default()),
                 clock.clone(),
             ),
             office,
-            house: Arc::new(House::default()),
+            house: Arc::new(PackRegistry::default()),
             queue,
             book: Arc::new(book),
             clock,
             random: Arc::new(SystemRandom),
             fence_key: FenceKey::new([7; 16]),
-            settings: Settings::default(),
+            settings: TurnSettings::default(),
             senders: Vec::new(),
         });
         Ok(Self { test, db, tenant, staff, turns, desk, place, key })
@@ -109,16 +115,16 @@ impl Shop {
 
     /// Lets the database look at its tables, as a server that has run for a minute has done by itself.
     pub(crate) fn settle(&self) {
-        if self.test.engine() == Engine::Postgres {
+        if self.test.engine() == DatabaseEngine::Postgres {
             self.test.place.as_superuser("ANALYZE");
         }
     }
 
-    pub(crate) fn message(&self, person: PersonId) -> Inbound {
-        Inbound {
+    pub(crate) fn message(&self, person: PersonId) -> InboundMessage {
+        InboundMessage {
             channel: Channel::Web,
-            to: To::Address(self.key.clone()),
-            from: Sender { person: Some(person), ..Sender::default() },
+            to: InboundTarget::Address(self.key.clone()),
+            from: InboundSender { person: Some(person), ..InboundSender::default() },
             outside_id: self.desk.ids.next::<munshi_types::MessageId>().to_string(),
             text: "How much does Ramesh owe me, and since when?".to_owned(),
             attached: Vec::new(),
@@ -132,8 +138,8 @@ impl Shop {
 
 async fn apply(test: &TestDb) -> Result<TenantId> {
     let folder = files::read(&write(&test.place.folder())?, None)?.remove(0);
-    let installed = Installed { tools: Default::default(), models: ["mock".to_owned()].into() };
-    let plan = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await?;
+    let installed = InstalledNames { tools: Default::default(), models: ["mock".to_owned()].into() };
+    let plan = munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await?;
     let by = Authorship { author: "bench".to_owned(), note: String::new(), made_at: SystemClock.now() };
     munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(())).await?;
     let name = "shop".parse()?;

@@ -5,7 +5,7 @@
 
 use std::cmp::Reverse;
 
-use munshi_lang::{Form, Language, Voice, fold, format};
+use munshi_lang::{Language, Locale, ScriptForm, fold, format};
 use munshi_types::{Money, ToolSpec, is_unseen};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ const LONGEST: usize = 200;
 
 /// The act as the tool's own phrase, with every value that was given. None where no phrase in this language and script
 /// says as much without a gap: then the plain words are what there is.
-pub fn in_words(spec: &ToolSpec, arguments: &Value, voice: Voice) -> Option<String> {
+pub fn in_words(spec: &ToolSpec, arguments: &Value, voice: Locale) -> Option<String> {
     let given: Vec<(&str, &Value)> =
         arguments.as_object()?.iter().map(|(name, value)| (name.as_str(), value)).collect();
     let given: Vec<(&str, &Value)> = given.into_iter().filter(|(_, value)| !value.is_null()).collect();
@@ -33,8 +33,8 @@ pub fn in_words(spec: &ToolSpec, arguments: &Value, voice: Voice) -> Option<Stri
     Some(said.collect::<Vec<_>>().join(", "))
 }
 
-fn is_in(phrase: &str, voice: Voice) -> bool {
-    let form = if phrase.chars().any(fold::is_indic) { Form::Native } else { Form::Latin };
+fn is_in(phrase: &str, voice: Locale) -> bool {
+    let form = if phrase.chars().any(fold::is_indic) { ScriptForm::Native } else { ScriptForm::Latin };
     voice.language == Language::English || form == voice.form
 }
 
@@ -57,7 +57,7 @@ fn filled<'v>(phrase: &str, value: impl Fn(&str) -> Option<String> + 'v) -> Stri
 }
 
 /// A value as people read it: money in rupees, days by their names, nothing that hides or breaks a line.
-fn shown(spec: &ToolSpec, name: &str, value: &Value, voice: Voice) -> String {
+fn shown(spec: &ToolSpec, name: &str, value: &Value, voice: Locale) -> String {
     let is_money = spec.parameters["properties"][name]["format"] == "money";
     match value {
         Value::Number(number) => match number.as_i64() {
@@ -100,26 +100,26 @@ mod tests {
     fn an_act_is_told_in_the_persons_words_with_all_it_has() {
         let given = json!({ "person": "Ramesh", "amount": 50_000_000, "note": null });
         let say = |voice| in_words(&spec(), &given, voice);
-        let hindi = |form| Voice::new(Language::Hindi, form);
-        assert_eq!(say(hindi(Form::Native)).unwrap(), "Ramesh को ₹5,00,000 उधार दिया");
-        assert_eq!(say(hindi(Form::Latin)).unwrap(), "Ramesh ko ₹5,00,000 udhaar diya");
+        let hindi = |form| Locale::new(Language::Hindi, form);
+        assert_eq!(say(hindi(ScriptForm::Native)).unwrap(), "Ramesh को ₹5,00,000 उधार दिया");
+        assert_eq!(say(hindi(ScriptForm::Latin)).unwrap(), "Ramesh ko ₹5,00,000 udhaar diya");
         assert_eq!(
-            say(Voice::new(Language::English, Form::Latin)).unwrap(),
+            say(Locale::new(Language::English, ScriptForm::Latin)).unwrap(),
             "gave Ramesh ₹5,00,000 on credit"
         );
-        assert_eq!(say(Voice::new(Language::Tamil, Form::Native)), None, "it has no words in Tamil");
+        assert_eq!(say(Locale::new(Language::Tamil, ScriptForm::Native)), None, "it has no words in Tamil");
         // What a phrase has no place for stands behind it.
         let more = json!({ "person": "Ra\nmesh\u{202e}", "amount": 100, "note": "2026-11-15", "many": 1200 });
-        let told = in_words(&spec(), &more, hindi(Form::Latin)).unwrap();
+        let told = in_words(&spec(), &more, hindi(ScriptForm::Latin)).unwrap();
         assert_eq!(told, "Ra mesh  ko ₹1 udhaar diya, 1,200, 15 November 2026");
     }
 
     #[test]
     fn nothing_is_told_with_a_gap_in_it() {
-        let english = Voice::new(Language::English, Form::Latin);
+        let english = Locale::new(Language::English, ScriptForm::Latin);
         assert_eq!(in_words(&spec(), &json!({ "amount": 100 }), english).unwrap(), "credit, ₹1");
         assert_eq!(
-            in_words(&spec(), &json!({ "amount": 100 }), Voice::new(Language::Hindi, Form::Native)),
+            in_words(&spec(), &json!({ "amount": 100 }), Locale::new(Language::Hindi, ScriptForm::Native)),
             None
         );
         assert_eq!(in_words(&spec(), &json!("x"), english), None);

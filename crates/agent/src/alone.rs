@@ -9,13 +9,13 @@
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use munshi_store::{Json, Tx};
+use munshi_store::{JsonText, Tx};
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
-use crate::engine::Inner;
+use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
-use crate::runs::{self, Held};
-use crate::snapshot::Snapshot;
+use crate::runs::{self, RunLease};
+use crate::snapshot::RunSnapshot;
 
 /// Take-ups beside other turns, before a run goes on alone.
 const MOST_TOGETHER: i64 = 3;
@@ -39,14 +39,14 @@ pub(crate) enum TurnPass {
     /// Beside others.
     Shared(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>),
     /// Alone, under a committed marker.
-    Alone(OwnedRwLockWriteGuard<()>, Held),
+    Alone(OwnedRwLockWriteGuard<()>, RunLease),
     /// It broke whoever worked on it alone.
     SetAside,
 }
 
 impl TurnPass {
     /// Does the work while others keep away, if they have to.
-    pub(crate) async fn during<T>(self, inner: &Inner, mut work: BoxFuture<'_, T>) -> T {
+    pub(crate) async fn during<T>(self, inner: &TurnEngineInner, mut work: BoxFuture<'_, T>) -> T {
         let Self::Alone(guard, held) = self else {
             let done = work.await;
             drop(self);
@@ -66,20 +66,20 @@ impl TurnPass {
     }
 }
 
-impl Snapshot {
+impl RunSnapshot {
     /// How often the process died while this run went on alone, since it last came further.
-    fn deaths(&self, held: Held) -> usize {
+    fn deaths(&self, held: RunLease) -> usize {
         self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
     }
 
-    fn is_suspect(&self, held: Held) -> bool {
+    fn is_suspect(&self, held: RunLease) -> bool {
         held.epoch - self.rested > MOST_TOGETHER
     }
 }
 
-impl Inner {
+impl TurnEngineInner {
     /// Waits until the run may be worked on.
-    pub(crate) async fn admit(&self, held: Held) -> Result<TurnPass> {
+    pub(crate) async fn admit(&self, held: RunLease) -> Result<TurnPass> {
         if held.epoch <= MOST_TOGETHER {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
@@ -106,14 +106,14 @@ impl Inner {
     }
 
     /// Takes the marker back. Until it is, others go on waiting rather than dying on its account.
-    async fn unmark(&self, held: Held) {
+    async fn unmark(&self, held: RunLease) {
         while let Err(error) = self.db.write(held.tenant, move |tx| take_back(tx, held)).await {
             tracing::warn!(run = %held.run, %error, "a run keeps its marker for now and goes on alone");
             tokio::time::sleep(AGAIN).await;
         }
     }
 
-    async fn wait_alone(&self, held: Held) -> Option<OwnedRwLockWriteGuard<()>> {
+    async fn wait_alone(&self, held: RunLease) -> Option<OwnedRwLockWriteGuard<()>> {
         for _ in 0..TRIES {
             let waiting = tokio::time::timeout(ALONE_WITHIN, self.turns.clone().write_owned());
             if let Ok(guard) = waiting.await {
@@ -127,18 +127,18 @@ impl Inner {
 }
 
 /// Commits that the run goes on alone from here.
-fn mark_alone(tx: &mut Tx<'_>, held: Held) -> Result<()> {
+fn mark_alone(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
     snapshot.alone.push(held.epoch);
-    runs::advance(tx, held, run.state, &Json::of(&snapshot)?)
+    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
 }
 
 /// Commits that it is alone no longer: a death from here on is nobody's in particular.
-fn take_back(tx: &mut Tx<'_>, held: Held) -> Result<()> {
+fn take_back(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
     snapshot.alone.retain(|epoch| *epoch != held.epoch);
-    runs::advance(tx, held, run.state, &Json::of(&snapshot)?)
+    runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
 }

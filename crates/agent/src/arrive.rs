@@ -3,35 +3,35 @@
 use std::sync::{Arc, PoisonError};
 
 use munshi_lang::Phrasebook;
-use munshi_llm::chat::Usage as Tokens;
-use munshi_llm::gateway::Use;
-use munshi_safety::budget::Amount;
+use munshi_llm::chat::TokenUsage as Tokens;
+use munshi_llm::gateway::Capability;
+use munshi_safety::budget::BudgetAmount;
 use munshi_safety::privacy::refuse_aadhaar;
-use munshi_tiers::prompt::Spoken;
-use munshi_tiers::{Answer, Resolution};
-use munshi_types::{BindingId, Inbound, PersonId, RunId, TenantId, To, ToolName};
+use munshi_tiers::prompt::UtteranceText;
+use munshi_tiers::{AddressResolution, BindingResolution};
+use munshi_types::{BindingId, InboundMessage, InboundTarget, PersonId, RunId, TenantId, ToolName};
 use tokio_util::sync::CancellationToken;
 
-use crate::brought::Brought;
-use crate::decisions::Decision;
-use crate::engine::{Inner, Waiting};
+use crate::brought::ClientContext;
+use crate::decisions::TurnDecision;
+use crate::engine::{PendingTurn, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::ingest::{Door, Incoming, Said};
+use crate::ingest::{Admission, FixedReply, RoutedMessage};
 use crate::routing;
-use crate::runs::{self, Held};
-use crate::state::Halt;
-use crate::turn::Tongue;
+use crate::runs::{self, RunLease};
+use crate::state::HaltReason;
+use crate::turn::ReplyLanguage;
 
 /// More queued runs are not remembered; what is forgotten is looked up.
 const MOST_PLACES: usize = 10_000;
 
-impl Inner {
+impl TurnEngineInner {
     /// A tenant that rests is waited for; the run stays ours meanwhile. None where somebody wants it stopped while it waits.
     pub(crate) async fn place_when_awake(
         &self,
-        held: Held,
+        held: RunLease,
         stop: &CancellationToken,
-    ) -> Result<Option<Arc<Resolution>>> {
+    ) -> Result<Option<Arc<BindingResolution>>> {
         loop {
             let found = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
             let run = found.ok_or(Error::NoRun)?;
@@ -51,69 +51,73 @@ impl Inner {
         tenant: TenantId,
         binding: BindingId,
         person: PersonId,
-    ) -> Result<Arc<Resolution>> {
+    ) -> Result<Arc<BindingResolution>> {
         let answer = self.resolver.by_id(tenant, binding, Some(&person.to_string())).await?;
         bound(answer, || binding.to_string())
     }
 
     /// What is known of a queued run, where its binding leads somewhere still: it may have been closed, changed, or laid to
     /// rest since the message came.
-    pub(crate) async fn recall(&self, held: Held) -> Option<Waiting> {
+    pub(crate) async fn recall(&self, held: RunLease) -> Option<PendingTurn> {
         let known = self.places.lock().unwrap_or_else(PoisonError::into_inner).remove(&held.run)?;
         let (tenant, binding) = (&known.place.tenant_name, &known.place.binding_name);
         // From memory, mostly; where it leads nowhere a closer look says why.
         let answer = self.resolver.by_name(tenant, binding, Some(&known.person.to_string())).await.ok()?;
         let place = bound(answer, || binding.to_string()).ok()?;
-        Some(Waiting { place, ..known })
+        Some(PendingTurn { place, ..known })
     }
 
-    pub(crate) async fn find(&self, to: &To, person: Option<PersonId>) -> Result<Arc<Resolution>> {
+    pub(crate) async fn find(
+        &self,
+        to: &InboundTarget,
+        person: Option<PersonId>,
+    ) -> Result<Arc<BindingResolution>> {
         let person = person.map(|person| person.to_string());
         let answer = match to {
-            To::Address(key) => self.resolver.resolve(key, person.as_deref()).await?,
-            To::Binding { tenant, binding } => {
+            InboundTarget::Address(key) => self.resolver.resolve(key, person.as_deref()).await?,
+            InboundTarget::Binding { tenant, binding } => {
                 self.resolver.by_name(tenant, binding, person.as_deref()).await?
             }
         };
         bound(answer, || match to {
-            To::Address(key) => key.to_string(),
-            To::Binding { tenant, binding } => format!("{tenant}/{binding}"),
+            InboundTarget::Address(key) => key.to_string(),
+            InboundTarget::Binding { tenant, binding } => format!("{tenant}/{binding}"),
         })
     }
 
     pub(crate) fn incoming(
         &self,
-        mut inbound: Inbound,
-        brought: Option<Brought>,
-        place: &Resolution,
-    ) -> Incoming {
+        mut inbound: InboundMessage,
+        brought: Option<ClientContext>,
+        place: &BindingResolution,
+    ) -> RoutedMessage {
         // What somebody goes by is no part of what they say: the name is left out, and the message is taken.
         inbound.from.name = inbound.from.name.filter(|name| refuse_aadhaar(name).is_none());
         let words = brought.as_ref().and_then(|brought| brought.words.as_deref()).unwrap_or(&inbound.text);
-        let tongue = Tongue::of(words, &[], None, &place.human.body.speech);
+        let tongue = ReplyLanguage::of(words, &[], None, &place.human.body.speech);
         let is_sure = munshi_lang::detect(words).is_some_and(|found| found.is_sure());
         let language = is_sure.then(|| tongue.person.clone());
-        let refused = has_aadhaar(&inbound) || brought.as_ref().is_some_and(Brought::is_refused);
+        let refused = has_aadhaar(&inbound) || brought.as_ref().is_some_and(ClientContext::is_refused);
         let door = match refused {
             true => {
-                let halt = Halt::RefusedAtDoor("an Aadhaar number".to_owned());
-                Door::Shut(halt, said(&self.book, "aadhaar-refused", &tongue))
+                let halt = HaltReason::RefusedAtDoor("an Aadhaar number".to_owned());
+                Admission::Shut(halt, said(&self.book, "aadhaar-refused", &tongue))
             }
-            false => Door::Open,
+            false => Admission::Open,
         };
         let (book, heard) = (self.book.clone(), tongue.clone());
-        Incoming {
+        RoutedMessage {
             kind: runs::MESSAGE,
             key_use: None,
             binding: place.binding_id,
             zone: place.zone.clone(),
             most: self.most(place),
-            least: self.may_answer_free(place).then(Amount::interaction),
-            language: language.filter(|_| door == Door::Open),
-            tokens: Spoken::new(&inbound.text).tokens(),
+            least: self.may_answer_free(place).then(BudgetAmount::interaction),
+            language: language.filter(|_| door == Admission::Open),
+            tokens: UtteranceText::new(&inbound.text).tokens(),
             door,
             limit_reached: Arc::new(move |refused| said(&book, refused.phrase(), &heard)),
-            decision: Some(Box::new(Decision::at_the_door(place, &tongue.person))),
+            decision: Some(Box::new(TurnDecision::at_the_door(place, &tongue.person))),
             limits: Vec::new(),
             now: self.clock.now(),
             brought: brought.map(|brought| Arc::new(brought.settled(|name| self.is_ours(name)))),
@@ -126,15 +130,15 @@ impl Inner {
     }
 
     /// The most that a plain turn may use: one interaction, and one call of the dearest model that may be asked first.
-    pub(crate) fn most(&self, place: &Resolution) -> Amount {
+    pub(crate) fn most(&self, place: &BindingResolution) -> BudgetAmount {
         let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
-        let uses = [Use::ChatTools, Use::Default, Use::Multilingual, Use::Voice];
+        let uses = [Capability::ChatTools, Capability::Default, Capability::Multilingual, Capability::Voice];
         let firsts = uses.iter().filter_map(|wanted| route.targets.get(wanted)?.first());
         let budgets = place.cast.budgets();
         let output = budgets.output.map_or(2_048, u64::from);
         let input = u64::from(budgets.ceiling);
         let now = self.clock.now();
-        let mut most = Amount::interaction();
+        let mut most = BudgetAmount::interaction();
         for target in firsts.filter_map(|name| self.gateway.target(name).ok()) {
             if target.stays_here() {
                 continue;
@@ -155,7 +159,7 @@ impl Inner {
     }
 
     /// Whether the model of this machine is among those that may answer.
-    fn may_answer_free(&self, place: &Resolution) -> bool {
+    fn may_answer_free(&self, place: &BindingResolution) -> bool {
         let route = routing::route(&place.agent.body, &self.route, self.gateway.targets());
         let mut names = route.targets.values().flatten();
         self.here().is_some_and(|here| names.any(|name| name == here))
@@ -172,7 +176,7 @@ impl Inner {
         self.gateway.targets().iter().filter(|target| !target.stays_here()).map(|t| t.model.clone()).collect()
     }
 
-    pub(crate) fn remember(&self, run: RunId, waiting: Waiting) {
+    pub(crate) fn remember(&self, run: RunId, waiting: PendingTurn) {
         let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
         // Those that another node took up are never asked for.
         if places.len() >= MOST_PLACES {
@@ -182,26 +186,26 @@ impl Inner {
     }
 }
 
-fn said(book: &Phrasebook, phrase: &str, tongue: &Tongue) -> Said {
+fn said(book: &Phrasebook, phrase: &str, tongue: &ReplyLanguage) -> FixedReply {
     let text = book.say(phrase, tongue.voice, &[]).unwrap_or_else(|error| {
         tracing::error!(%error, phrase, "a phrase can't be said");
         String::new()
     });
-    Said { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
+    FixedReply { text, language: Some(tongue.person.clone()), suggestions: Vec::new() }
 }
 
 /// In what is said, or in how something sent along is called.
-fn has_aadhaar(inbound: &Inbound) -> bool {
+fn has_aadhaar(inbound: &InboundMessage) -> bool {
     let names = inbound.attached.iter().filter_map(|attached| attached.name.as_deref());
     std::iter::once(inbound.text.as_str()).chain(names).any(|text| refuse_aadhaar(text).is_some())
 }
 
-fn bound(answer: Answer, what: impl FnOnce() -> String) -> Result<Arc<Resolution>> {
+fn bound(answer: AddressResolution, what: impl FnOnce() -> String) -> Result<Arc<BindingResolution>> {
     match answer {
-        Answer::Bound(place) => Ok(place),
-        Answer::TenantPaused(tenant) => Err(Error::TenantPaused { tenant }),
-        Answer::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
-        Answer::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),
-        Answer::Unknown => Err(Error::NoBinding(what())),
+        AddressResolution::Bound(place) => Ok(place),
+        AddressResolution::TenantPaused(tenant) => Err(Error::TenantPaused { tenant }),
+        AddressResolution::TenantArchived(tenant) => Err(Error::TenantArchived { tenant }),
+        AddressResolution::BindingArchived { binding, .. } => Err(Error::BindingArchived { binding }),
+        AddressResolution::Unknown => Err(Error::NoBinding(what())),
     }
 }

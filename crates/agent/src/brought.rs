@@ -5,7 +5,7 @@
 //! said is looked for in the session: words that nobody here has said or heard are others' words, and taint the run.
 //!
 //! # Layout
-//! - [`Brought`] and its parts, as they are stored with the run until it ends; `rows`: where
+//! - [`ClientContext`] and its parts, as they are stored with the run until it ends; `rows`: where
 //! - `overlay`: the program's conversation laid over the stored one
 //! - `handed`: calls of the program's tools, and how a run goes on from their answers
 
@@ -13,9 +13,9 @@ mod handed;
 mod overlay;
 mod rows;
 
-pub use self::handed::Handing;
-pub(crate) use self::handed::{Resumed, call_id, resume};
-pub(crate) use self::overlay::{Overlay, overlay};
+pub use self::handed::ClientCallRequest;
+pub(crate) use self::handed::{ClientResumption, call_id, resume};
+pub(crate) use self::overlay::{ConversationOverlay, overlay};
 pub(crate) use self::rows::{add, carry, drop_body, find};
 
 use std::sync::Arc;
@@ -34,17 +34,17 @@ const MOST_ALIKE: usize = 1_000;
 /// All that a program sent beside the message itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Brought {
+pub struct ClientContext {
     /// What the program's makers tell: to the model it is data, and no instruction stands above the tiers.
     pub notes: Vec<String>,
     /// Before the message, the oldest first.
-    pub history: Vec<Line>,
+    pub history: Vec<ClientHistoryItem>,
     /// The person's last words, where the message itself is answers of tools.
     pub words: Option<String>,
     /// What was asked of the program's tools since those words, and what they answered.
-    pub since: Vec<Asked>,
-    pub tools: Vec<Offered>,
-    pub choice: Choice,
+    pub since: Vec<ClientCallRound>,
+    pub tools: Vec<ClientToolSpec>,
+    pub choice: ClientToolChoice,
     /// At most so many tokens are wanted in one answer of a model.
     pub most_output: Option<u32>,
 }
@@ -52,7 +52,7 @@ pub struct Brought {
 /// Something in a program's conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
-pub enum Line {
+pub enum ClientHistoryItem {
     Person {
         text: String,
     },
@@ -69,13 +69,13 @@ pub enum Line {
 
 /// One message of the model that called tools of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ClientCallRound {
     pub said: String,
-    pub calls: Vec<Answered>,
+    pub calls: Vec<ClientCallResult>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Answered {
+pub struct ClientCallResult {
     /// As it was handed out.
     pub id: String,
     pub tool: String,
@@ -85,7 +85,7 @@ pub struct Answered {
 
 /// A tool of the program: the model may ask for it, the program does it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Offered {
+pub struct ClientToolSpec {
     /// As the program calls it.
     pub name: String,
     /// As models know it: a name that all of them accept and no tool of the house has. Given when the message comes in.
@@ -99,7 +99,7 @@ pub struct Offered {
 /// Whether a tool is to be called first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Choice {
+pub enum ClientToolChoice {
     #[default]
     Auto,
     None,
@@ -107,7 +107,7 @@ pub enum Choice {
     Named(String),
 }
 
-impl Brought {
+impl ClientContext {
     /// Names the tools for models, and leaves out what is never kept.
     pub(crate) fn settled(mut self, is_ours: impl Fn(&ToolName) -> bool) -> Self {
         let mut given: Vec<ToolName> = Vec::new();
@@ -116,13 +116,13 @@ impl Brought {
             given.extend(tool.alias.clone());
         }
         self.history.retain(|line| match line {
-            Line::Person { text } | Line::Persona { text } => is_kept(text),
-            Line::Tool { .. } => true,
+            ClientHistoryItem::Person { text } | ClientHistoryItem::Persona { text } => is_kept(text),
+            ClientHistoryItem::Tool { .. } => true,
         });
         self.notes.retain(|note| is_kept(note));
         let of_history = self.history.iter_mut().filter_map(|line| match line {
-            Line::Tool { answer, .. } => Some(answer),
-            Line::Person { .. } | Line::Persona { .. } => None,
+            ClientHistoryItem::Tool { answer, .. } => Some(answer),
+            ClientHistoryItem::Person { .. } | ClientHistoryItem::Persona { .. } => None,
         });
         let of_since = self.since.iter_mut().flat_map(|asked| &mut asked.calls).map(|call| &mut call.answer);
         for answer in of_history.chain(of_since).filter(|answer| !is_kept(answer)) {
@@ -136,24 +136,24 @@ impl Brought {
         self.words.as_deref().is_some_and(|words| !is_kept(words))
     }
 
-    pub(crate) fn by_alias(&self, alias: &str) -> Option<&Offered> {
-        let is = |tool: &&Offered| tool.alias.as_ref().is_some_and(|known| known.as_str() == alias);
+    pub(crate) fn by_alias(&self, alias: &str) -> Option<&ClientToolSpec> {
+        let is = |tool: &&ClientToolSpec| tool.alias.as_ref().is_some_and(|known| known.as_str() == alias);
         self.tools.iter().find(is)
     }
 
     /// As they stand in a request to a model; none where the program wants none called.
     pub(crate) fn specs(&self) -> Vec<Arc<ToolSpec>> {
-        if self.choice == Choice::None {
+        if self.choice == ClientToolChoice::None {
             return Vec::new();
         }
-        self.tools.iter().filter_map(Offered::spec).map(Arc::new).collect()
+        self.tools.iter().filter_map(ClientToolSpec::spec).map(Arc::new).collect()
     }
 
     pub(crate) fn tool_choice(&self) -> ToolChoice {
         match &self.choice {
-            Choice::Auto | Choice::None => ToolChoice::Auto,
-            Choice::Any => ToolChoice::Any,
-            Choice::Named(name) => {
+            ClientToolChoice::Auto | ClientToolChoice::None => ToolChoice::Auto,
+            ClientToolChoice::Any => ToolChoice::Any,
+            ClientToolChoice::Named(name) => {
                 let named = self.tools.iter().find(|tool| tool.name == *name);
                 let alias = named.and_then(|tool| tool.alias.as_ref());
                 alias.map_or(ToolChoice::Auto, |alias| ToolChoice::Named(alias.to_string()))
@@ -162,7 +162,7 @@ impl Brought {
     }
 }
 
-impl Offered {
+impl ClientToolSpec {
     fn spec(&self) -> Option<ToolSpec> {
         let read = ToolSpec::read(self.alias.clone()?, self.description.as_str(), "client.tool");
         Some(ToolSpec { parameters: self.parameters.clone(), ..read })
@@ -188,24 +188,25 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn tool(name: &str) -> Offered {
+    fn tool(name: &str) -> ClientToolSpec {
         let (name, description) = (name.to_owned(), String::new());
-        Offered { name, alias: None, description, parameters: json!({ "type": "object" }) }
+        ClientToolSpec { name, alias: None, description, parameters: json!({ "type": "object" }) }
     }
 
     #[test]
     fn every_tool_gets_a_name_of_its_own() {
         let own: ToolName = "log_sale".parse().unwrap();
         let tools = ["log_sale", "getWeather", "get-weather", "get_weather", "9x", "ü"];
-        let brought =
-            Brought { tools: tools.map(tool).to_vec(), ..Brought::default() }.settled(|name| *name == own);
+        let brought = ClientContext { tools: tools.map(tool).to_vec(), ..ClientContext::default() }
+            .settled(|name| *name == own);
         let names: Vec<&str> =
             brought.tools.iter().map(|tool| tool.alias.as_ref().unwrap().as_str()).collect();
         assert_eq!(names, ["log_sale_2", "getweather", "get_weather", "get_weather_2", "x9x", "x_"]);
         assert_eq!(brought.by_alias("get_weather").unwrap().name, "get-weather");
-        let named = Brought { choice: Choice::Named("getWeather".to_owned()), ..brought.clone() };
+        let named =
+            ClientContext { choice: ClientToolChoice::Named("getWeather".to_owned()), ..brought.clone() };
         assert_eq!(named.tool_choice(), ToolChoice::Named("getweather".to_owned()));
-        assert!(Brought { choice: Choice::None, ..brought }.specs().is_empty());
+        assert!(ClientContext { choice: ClientToolChoice::None, ..brought }.specs().is_empty());
     }
 
     #[test]
@@ -213,20 +214,24 @@ mod tests {
         // A number that passes the check digit.
         let number = "2345 6789 0124";
         assert!(!is_kept(number), "the test needs a number that is refused");
-        let brought = Brought {
+        let brought = ClientContext {
             notes: vec![format!("their card is {number}")],
             history: vec![
-                Line::Person { text: number.to_owned() },
-                Line::Persona { text: "No, please.".to_owned() },
-                Line::Tool { tool: "read".to_owned(), arguments: json!({}), answer: number.to_owned() },
+                ClientHistoryItem::Person { text: number.to_owned() },
+                ClientHistoryItem::Persona { text: "No, please.".to_owned() },
+                ClientHistoryItem::Tool {
+                    tool: "read".to_owned(),
+                    arguments: json!({}),
+                    answer: number.to_owned(),
+                },
             ],
             words: Some(number.to_owned()),
-            ..Brought::default()
+            ..ClientContext::default()
         };
         assert!(brought.is_refused());
         let kept = brought.settled(|_| false);
         assert!(kept.notes.is_empty());
         assert_eq!(kept.history.len(), 2);
-        assert!(matches!(&kept.history[1], Line::Tool { answer, .. } if answer == WITHHELD));
+        assert!(matches!(&kept.history[1], ClientHistoryItem::Tool { answer, .. } if answer == WITHHELD));
     }
 }

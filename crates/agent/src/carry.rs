@@ -8,12 +8,12 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 use crate::alone::TurnPass;
-use crate::engine::{Engine, Inner, Waiting};
+use crate::engine::{PendingTurn, TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::hub::Room;
-use crate::runs::{self, Held, LEASE};
-use crate::state::Halt;
-use crate::turn::{End, Turn};
+use crate::hub::RunChannel;
+use crate::runs::{self, LEASE, RunLease};
+use crate::state::HaltReason;
+use crate::turn::{Turn, TurnOutcome};
 
 /// How often a turn goes on after the database could not be reached, and the pause that doubles between.
 const TRIES: u32 = 5;
@@ -21,8 +21,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A holder that could not renew for so long stops: before the lease passes, by its own clock.
 const STOP: Duration = LEASE.saturating_sub(Duration::from_secs(5));
 
-impl Engine {
-    pub(crate) async fn carry(&self, mut held: Held, mut waiting: Option<Waiting>) {
+impl TurnEngine {
+    pub(crate) async fn carry(&self, mut held: RunLease, mut waiting: Option<PendingTurn>) {
         loop {
             let next = self.inner.clone().carry_one(held, waiting.take()).await;
             let Some(next) = next else { return };
@@ -33,9 +33,9 @@ impl Engine {
     }
 }
 
-impl Inner {
+impl TurnEngineInner {
     /// One run to its end. What breaks ends it with an excuse; what can't even be said is left for another to take up.
-    async fn carry_one(self: Arc<Self>, held: Held, waiting: Option<Waiting>) -> Option<Held> {
+    async fn carry_one(self: Arc<Self>, held: RunLease, waiting: Option<PendingTurn>) -> Option<RunLease> {
         let room = self.hub.open(held, self.clock.now());
         let stop = room.arm();
         let (mut tries, mut waiting) = (1, waiting);
@@ -57,7 +57,7 @@ impl Inner {
             }
         };
         tracing::error!(run = %held.run, error = %failed, "a turn broke");
-        let halt = Halt::Broken(failed);
+        let halt = HaltReason::Broken(failed);
         let excuse = self.clone().turn(held, None, (room, stop.clone()), Some(halt.clone()));
         match self.while_held(held, &stop, AssertUnwindSafe(excuse).catch_unwind()).await {
             Some(Ok(Ok(next))) => return next,
@@ -78,7 +78,7 @@ impl Inner {
     /// Does the work and keeps the run meanwhile. None where it was lost.
     async fn while_held<T>(
         &self,
-        held: Held,
+        held: RunLease,
         stop: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Option<T> {
@@ -113,17 +113,17 @@ impl Inner {
 
     async fn turn(
         self: Arc<Self>,
-        held: Held,
-        waiting: Option<Waiting>,
-        (room, stop): (Arc<Room>, CancellationToken),
-        broken: Option<Halt>,
-    ) -> Result<Option<Held>> {
+        held: RunLease,
+        waiting: Option<PendingTurn>,
+        (room, stop): (Arc<RunChannel>, CancellationToken),
+        broken: Option<HaltReason>,
+    ) -> Result<Option<RunLease>> {
         let (place, ingest) = match waiting {
             Some(waiting) => (waiting.place, waiting.ingest),
             None => match self.place_when_awake(held, &stop).await? {
                 Some(place) => (place, Duration::ZERO),
                 None => {
-                    let next = self.close(held, Halt::Cancelled).await;
+                    let next = self.close(held, HaltReason::Cancelled).await;
                     self.hub.forget(held);
                     return next;
                 }
@@ -141,7 +141,7 @@ impl Inner {
             let mut turn = Turn::prepare(self, held, place, room, stop).await?;
             turn.took(ingest);
             let end = match broken {
-                Some(halt) => End::Halted(halt),
+                Some(halt) => TurnOutcome::Halted(halt),
                 None => turn.walk().await?,
             };
             turn.respond(end).await
@@ -150,6 +150,6 @@ impl Inner {
     }
 }
 
-fn worn_out() -> Halt {
-    Halt::Broken("nobody could finish it".to_owned())
+fn worn_out() -> HaltReason {
+    HaltReason::Broken("nobody could finish it".to_owned())
 }

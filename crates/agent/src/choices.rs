@@ -1,11 +1,11 @@
 //! A name that is several people's, and one that is nobody's: the numbered question, the pick that answers it, and the
 //! search that comes before giving up.
 
-use munshi_lang::answers::{Reply, reply};
+use munshi_lang::answers::{YesNoAnswer, reply};
 use munshi_lang::names::is_honorific;
 use munshi_lang::places;
-use munshi_lang::{Directory, Fill, PhraseError, Phrasebook, Voice, fold};
-use munshi_tools::{Choice, Next};
+use munshi_lang::{ContactDirectory, Locale, PhraseError, Phrasebook, PlaceholderValue, fold};
+use munshi_tools::{ChoiceOption, FailureHint};
 use munshi_types::{ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,14 +26,14 @@ const MOST_WORDS: usize = 7;
 
 /// A question with numbers, as the session keeps it until the next message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct ChoiceQuestion {
     tool: String,
     /// The call as it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<Value>,
     /// Which of its arguments the pick becomes.
     argument: String,
-    choices: Vec<Choice>,
+    choices: Vec<ChoiceOption>,
     /// It was passed by, and is put a second time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
@@ -41,24 +41,26 @@ pub struct Asked {
 
 /// What was picked, and the call it makes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Picked {
+pub struct ChoiceAnswer {
     pub tool: String,
     /// The call as it was made, with the choice in its place; none where it was too long to keep.
     pub arguments: Option<Value>,
     pub argument: String,
-    pub choice: Choice,
+    pub choice: ChoiceOption,
 }
 
-impl Asked {
+impl ChoiceQuestion {
     /// The question that a failure leads to, if it does.
-    pub fn of(tool: &str, arguments: &Value, next: &Next) -> Option<Self> {
+    pub fn of(tool: &str, arguments: &Value, next: &FailureHint) -> Option<Self> {
         match next {
-            Next::Choose { argument, choices } => Self::new(tool, arguments, argument, choices.clone()),
-            Next::Search { .. } => None,
+            FailureHint::Choose { argument, choices } => {
+                Self::new(tool, arguments, argument, choices.clone())
+            }
+            FailureHint::Search { .. } => None,
         }
     }
 
-    fn new(tool: &str, arguments: &Value, argument: &str, choices: Vec<Choice>) -> Option<Self> {
+    fn new(tool: &str, arguments: &Value, argument: &str, choices: Vec<ChoiceOption>) -> Option<Self> {
         let arguments =
             Some(arguments).filter(|value| value.is_object() && value.to_string().len() <= LONGEST_ARGUMENTS);
         let asked = Self {
@@ -72,7 +74,7 @@ impl Asked {
     }
 
     pub(crate) fn bounded(mut self) -> Option<Self> {
-        let fits = |choice: &Choice| {
+        let fits = |choice: &ChoiceOption| {
             choice.label.chars().count() <= LONGEST_LABEL
                 && choice.value.to_string().len() <= LONGEST_ARGUMENTS
         };
@@ -87,12 +89,12 @@ impl Asked {
 
     /// Whether a message says no to it and nothing else.
     pub(crate) fn is_declined(&self, text: &str) -> bool {
-        reply(text) == Reply::No && text.split_whitespace().count() <= NO_WORDS
+        reply(text) == YesNoAnswer::No && text.split_whitespace().count() <= NO_WORDS
     }
 
     /// The question for another time, where a message passed it by. Who says no to it wants it no more.
     pub(crate) fn once_more(self, text: &str) -> Option<Self> {
-        let is_over = self.again || reply(text) == Reply::No;
+        let is_over = self.again || reply(text) == YesNoAnswer::No;
         (!is_over).then_some(Self { again: true, ..self })
     }
 
@@ -106,13 +108,13 @@ impl Asked {
         self.tool == tool && self.arguments.as_ref().is_some_and(|own| others(own) == others(arguments))
     }
 
-    pub fn choices(&self) -> &[Choice] {
+    pub fn choices(&self) -> &[ChoiceOption] {
         &self.choices
     }
 
     /// The question as the person sees it.
-    pub fn words(&self, book: &Phrasebook, voice: Voice) -> Result<String, PhraseError> {
-        let count = Fill::Count(self.choices.len() as u64);
+    pub fn words(&self, book: &Phrasebook, voice: Locale) -> Result<String, PhraseError> {
+        let count = PlaceholderValue::Count(self.choices.len() as u64);
         let mut text = book.say("ask-which-one", voice, &[("count", count)])?;
         for (number, choice) in (1..).zip(self.choices.iter().take(MOST_SHOWN)) {
             text += &match &choice.detail {
@@ -124,19 +126,19 @@ impl Asked {
     }
 
     /// What a message picks: a number, a place, a name, or yes where there is one thing only.
-    pub(crate) fn pick(self, text: &str) -> Option<Picked> {
+    pub(crate) fn pick(self, text: &str) -> Option<ChoiceAnswer> {
         let at = self.place(text)?;
         let choice = self.choices.get(at)?.clone();
         let arguments = self.arguments.map(|mut arguments| {
             arguments[self.argument.as_str()] = choice.value.clone();
             arguments
         });
-        Some(Picked { tool: self.tool, arguments, argument: self.argument, choice })
+        Some(ChoiceAnswer { tool: self.tool, arguments, argument: self.argument, choice })
     }
 
     fn place(&self, text: &str) -> Option<usize> {
         let answer = reply(text);
-        if self.choices.len() == 1 && answer == Reply::Yes {
+        if self.choices.len() == 1 && answer == YesNoAnswer::Yes {
             return Some(0);
         }
         if let Some(at) = self.offered(text) {
@@ -145,7 +147,7 @@ impl Asked {
         if let Some(place) = places::picked(text) {
             return place.index(self.choices.len());
         }
-        if answer == Reply::No || text.split_whitespace().count() > MOST_WORDS {
+        if answer == YesNoAnswer::No || text.split_whitespace().count() > MOST_WORDS {
             return None;
         }
         self.by_name(text)
@@ -181,36 +183,41 @@ impl Asked {
         (!words.into_iter().any(is_left)).then_some(one)
     }
 
-    fn indexes(&self, is: impl Fn(&Choice) -> bool) -> Vec<usize> {
+    fn indexes(&self, is: impl Fn(&ChoiceOption) -> bool) -> Vec<usize> {
         self.choices.iter().enumerate().filter(|(_, choice)| is(choice)).map(|(at, _)| at).collect()
     }
 }
 
 /// What comes of a search that was made because a tool found nothing.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Searched {
+pub enum FallbackSearchOutcome {
     /// Nothing either.
     Nothing,
     /// One thing, and the tool only looks: the call to make with it.
     One(Value),
     /// The person is asked.
-    Ask(Asked),
+    Ask(ChoiceQuestion),
     /// The call does not say where its words stood; the model goes on with what was found.
     Unplaced,
 }
 
 /// The search to make where a tool found nothing, if the agent has one for it.
-pub fn search(next: &Next, offered: &[ToolName]) -> Option<(ToolName, Value)> {
+pub fn search(next: &FailureHint, offered: &[ToolName]) -> Option<(ToolName, Value)> {
     let (by, arguments) = next.search()?;
     offered.contains(&by.tool).then(|| (by.tool.clone(), arguments))
 }
 
 /// Goes from what a search found back to the call that found nothing. What only nearly has the name is never written to
 /// unasked.
-pub fn searched(spec: &ToolSpec, arguments: &Value, next: &Next, found: &[EntityRef]) -> Searched {
-    let Next::Search { words, .. } = next else { return Searched::Unplaced };
+pub fn searched(
+    spec: &ToolSpec,
+    arguments: &Value,
+    next: &FailureHint,
+    found: &[EntityRef],
+) -> FallbackSearchOutcome {
+    let FailureHint::Search { words, .. } = next else { return FallbackSearchOutcome::Unplaced };
     if found.is_empty() {
-        return Searched::Nothing;
+        return FallbackSearchOutcome::Nothing;
     }
     let place = arguments.as_object().and_then(|fields| {
         fields
@@ -218,33 +225,38 @@ pub fn searched(spec: &ToolSpec, arguments: &Value, next: &Next, found: &[Entity
             .find(|(_, value)| value.as_str().is_some_and(|text| text.trim() == words.trim()))
             .map(|(key, _)| key)
     });
-    let Some(argument) = place else { return Searched::Unplaced };
+    let Some(argument) = place else { return FallbackSearchOutcome::Unplaced };
     if let ([one], false) = (found, spec.effect.writes()) {
         let mut again = arguments.clone();
         again[argument.as_str()] = Value::from(one.name.as_str());
-        return Searched::One(again);
+        return FallbackSearchOutcome::One(again);
     }
-    let choices = found.iter().map(|one| Choice::new(one.name.as_str(), one.name.as_str())).collect();
-    Asked::new(spec.name.as_str(), arguments, argument, choices).map_or(Searched::Nothing, Searched::Ask)
+    let choices = found.iter().map(|one| ChoiceOption::new(one.name.as_str(), one.name.as_str())).collect();
+    ChoiceQuestion::new(spec.name.as_str(), arguments, argument, choices)
+        .map_or(FallbackSearchOutcome::Nothing, FallbackSearchOutcome::Ask)
 }
 
 /// What the person is told when nothing was found.
-pub fn not_found(next: &Next, book: &Phrasebook, voice: Voice) -> Option<Result<String, PhraseError>> {
+pub fn not_found(
+    next: &FailureHint,
+    book: &Phrasebook,
+    voice: Locale,
+) -> Option<Result<String, PhraseError>> {
     match next {
-        Next::Search { words, .. } => {
-            Some(book.say("not-found", voice, &[("name", Fill::Text(&one_line(words)))]))
+        FailureHint::Search { words, .. } => {
+            Some(book.say("not-found", voice, &[("name", PlaceholderValue::Text(&one_line(words)))]))
         }
-        Next::Choose { .. } => None,
+        FailureHint::Choose { .. } => None,
     }
 }
 
 /// How many words of a choice a text says, in any script and under any ending.
-fn met(text: &str, choice: &Choice) -> usize {
+fn met(text: &str, choice: &ChoiceOption) -> usize {
     let words = choice
         .label
         .split_whitespace()
         .chain(choice.detail.iter().flat_map(|detail| detail.split_whitespace()));
-    let directory = Directory::new(words);
+    let directory = ContactDirectory::new(words);
     let mut met: Vec<usize> = directory
         .find(text)
         .iter()

@@ -4,26 +4,26 @@
 
 use munshi_llm::calls;
 use munshi_llm::gateway::CallRecord;
-use munshi_safety::acts::Untold;
+use munshi_safety::acts::DeferredAuditEntries;
 use munshi_safety::approvals;
-use munshi_safety::budget::{Amount, Settled};
-use munshi_store::{Json, Tx, params};
-use munshi_tiers::guardrails::{self, Severity, Tier};
+use munshi_safety::budget::{BudgetAmount, SettleOutcome};
+use munshi_store::{JsonText, Tx, params};
+use munshi_tiers::guardrails::{self, GuardrailSeverity, GuardrailTier};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
-    ApprovalId, BindingId, MessageId, Outbound, ReplyTo, ReservationId, SessionId, Timestamp,
+    ApprovalId, BindingId, MessageId, OutboundMessage, ReplyAddress, ReservationId, SessionId, Timestamp,
 };
 use serde_json::Value;
 
-use crate::decisions::{self, Decision};
+use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
-use crate::ingest::Desk;
-use crate::messages::{self, Message, Speaker, Standing};
-use crate::runs::{self, End, Held};
-use crate::sessions::{self, Learned, Numbered};
-use crate::snapshot::Snapshot;
-use crate::state::{Halt, RunState};
-use crate::steps::{self, NewStep};
+use crate::ingest::IngestServices;
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::runs::{self, RunEndUpdate, RunLease};
+use crate::sessions::{self, ReplyPosition, SessionUpdate};
+use crate::snapshot::RunSnapshot;
+use crate::state::{HaltReason, RunState};
+use crate::steps::{self, NewRunStep};
 use crate::{brought, keeping, outbox};
 
 /// How often a session may be merged away under a reply before something else must be wrong.
@@ -31,19 +31,19 @@ const TRIES: u32 = 4;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    pub held: Held,
+pub struct RunProgress<'a> {
+    pub held: RunLease,
     pub state: RunState,
-    pub snapshot: &'a Snapshot,
+    pub snapshot: &'a RunSnapshot,
     /// Since the last commit.
-    pub steps: &'a [NewStep],
+    pub steps: &'a [NewRunStep],
     /// Attempts at models since the last commit.
     pub calls: &'a [CallRecord],
 }
 
 /// Stores how far a run has come. [`Error::LostRun`] where somebody else has taken it up: nothing may be committed then.
-pub fn journal(tx: &mut Tx<'_>, progress: &Progress<'_>) -> Result<()> {
-    runs::advance(tx, progress.held, progress.state, &Json::of(progress.snapshot)?)?;
+pub fn journal(tx: &mut Tx<'_>, progress: &RunProgress<'_>) -> Result<()> {
+    runs::advance(tx, progress.held, progress.state, &JsonText::of(progress.snapshot)?)?;
     steps::add(tx, progress.held, progress.steps)?;
     for call in progress.calls {
         calls::record(tx, call)?;
@@ -53,48 +53,48 @@ pub fn journal(tx: &mut Tx<'_>, progress: &Progress<'_>) -> Result<()> {
 
 /// The end of a turn, or its pause, and everything that is stored with it.
 #[derive(Clone, Debug)]
-pub struct Response {
-    pub held: Held,
+pub struct TurnCommit {
+    pub held: RunLease,
     /// As the run was read; if it was merged into another since, the reply goes there.
     pub session: SessionId,
     pub binding: BindingId,
     pub channel: Channel,
-    pub ending: Ending,
+    pub ending: TurnStatus,
     /// None only where there is nothing to say.
-    pub reply: Option<Reply>,
+    pub reply: Option<ReplyRecord>,
     /// Where the reply is sent; none where the person waits for it or comes and looks.
-    pub deliver: Option<ReplyTo>,
+    pub deliver: Option<ReplyAddress>,
     /// What was set aside, and what was spent of it.
-    pub settle: Option<(ReservationId, Amount)>,
-    pub learned: Learned,
-    pub steps: Vec<NewStep>,
+    pub settle: Option<(ReservationId, BudgetAmount)>,
+    pub learned: SessionUpdate,
+    pub steps: Vec<NewRunStep>,
     pub calls: Vec<CallRecord>,
-    pub violations: Vec<Broken>,
-    pub decision: Option<Box<Decision>>,
+    pub violations: Vec<ViolationRecord>,
+    pub decision: Option<Box<TurnDecision>>,
     /// Questions of the run. Where it is halted nobody may do by a later yes what nobody waits for any more.
     pub questions: Vec<ApprovalId>,
     /// Of a run that a program brought something for: what whoever comes back with its tools' answers goes on from, where
     /// it was asked for some.
-    pub brought: Option<Option<Box<Snapshot>>>,
+    pub brought: Option<Option<Box<RunSnapshot>>>,
     pub now: Timestamp,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
+pub enum TurnStatus {
     Done,
-    Halted(Halt),
+    Halted(HaltReason),
     /// A person is asked; what there is so far is kept.
-    Waiting(Box<Snapshot>),
+    Waiting(Box<RunSnapshot>),
 }
 
 /// What is said at the end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct ReplyRecord {
     pub id: MessageId,
     pub text: String,
     pub language: Option<LanguageCode>,
     pub tokens: u32,
-    pub standing: Standing,
+    pub standing: MessageStatus,
     pub generation: u32,
     pub marks: Value,
     pub suggestions: Vec<String>,
@@ -102,7 +102,7 @@ pub struct Reply {
 
 /// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Broken {
+pub struct ViolationRecord {
     pub rule: String,
     pub tier: String,
     pub severity: String,
@@ -110,17 +110,17 @@ pub struct Broken {
     pub what: String,
 }
 
-impl From<&guardrails::Violation> for Broken {
-    fn from(violation: &guardrails::Violation) -> Self {
+impl From<&guardrails::GuardrailViolation> for ViolationRecord {
+    fn from(violation: &guardrails::GuardrailViolation) -> Self {
         let tier = match violation.tier {
-            Tier::Human => "human",
-            Tier::Team => "team",
-            Tier::Agent => "agent",
+            GuardrailTier::Human => "human",
+            GuardrailTier::Team => "team",
+            GuardrailTier::Agent => "agent",
         };
         let severity = match violation.severity {
-            Severity::Block => "block",
-            Severity::Rewrite => "rewrite",
-            Severity::Log => "log",
+            GuardrailSeverity::Block => "block",
+            GuardrailSeverity::Rewrite => "rewrite",
+            GuardrailSeverity::Log => "log",
         };
         Self {
             rule: violation.rule.clone(),
@@ -132,17 +132,17 @@ impl From<&guardrails::Violation> for Broken {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Responded {
+pub struct CommittedTurn {
     /// Where the reply stands; another than the run began in after a merge.
     pub session: SessionId,
     pub number: i64,
     /// The next run of the session, now held by this process.
-    pub next: Option<Held>,
+    pub next: Option<RunLease>,
 }
 
 /// Ends or pauses a run: reply, record, quota, session, delivery and the lease of the next run of the session, all or
 /// nothing. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Responded> {
+pub fn respond(tx: &mut Tx<'_>, desk: &IngestServices, response: &TurnCommit) -> Result<CommittedTurn> {
     let (held, now) = (response.held, response.now);
     if let Some((reservation, spent)) = &response.settle {
         settle(tx, desk, *reservation, spent)?;
@@ -160,8 +160,8 @@ pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Resp
         add_violation(tx, desk, response, broken)?;
     }
     if let Some(decision) = &response.decision {
-        let Response { binding, channel, .. } = *response;
-        let about = decisions::About { run: held.run, session: place.session, binding, channel };
+        let TurnCommit { binding, channel, .. } = *response;
+        let about = decisions::TurnSubject { run: held.run, session: place.session, binding, channel };
         decisions::add(tx, about, decision, now)?;
     }
     if let (Some(reply), Some(to)) = (&response.reply, &response.deliver) {
@@ -173,13 +173,13 @@ pub fn respond(tx: &mut Tx<'_>, desk: &Desk, response: &Response) -> Result<Resp
     match &response.brought {
         Some(Some(carried)) => brought::carry(tx, held.run, carried, now)?,
         // A run that waits for a person reads it again.
-        Some(None) if !matches!(response.ending, Ending::Waiting(_)) => brought::drop_body(tx, held.run)?,
+        Some(None) if !matches!(response.ending, TurnStatus::Waiting(_)) => brought::drop_body(tx, held.run)?,
         Some(None) | None => {}
     }
-    if let Ending::Halted(halt) = &response.ending {
+    if let TurnStatus::Halted(halt) = &response.ending {
         withdraw(tx, &response.questions, halt.code(), now)?.tell_with(tx, &desk.ids, now)?;
     }
-    Ok(Responded { session: place.session, number: place.number, next })
+    Ok(CommittedTurn { session: place.session, number: place.number, next })
 }
 
 /// Takes back what a run has asked. What the audit is to be told comes last.
@@ -188,8 +188,8 @@ pub(crate) fn withdraw(
     questions: &[ApprovalId],
     reason: &str,
     now: Timestamp,
-) -> Result<Untold> {
-    let mut untold = Untold::default();
+) -> Result<DeferredAuditEntries> {
+    let mut untold = DeferredAuditEntries::default();
     for question in questions {
         if let Some(told) = approvals::withdraw(tx, *question, reason, now)? {
             untold = untold.and(told);
@@ -198,11 +198,18 @@ pub(crate) fn withdraw(
     Ok(untold)
 }
 
-fn settle(tx: &mut Tx<'_>, desk: &Desk, reservation: ReservationId, spent: &Amount) -> Result<()> {
+fn settle(
+    tx: &mut Tx<'_>,
+    desk: &IngestServices,
+    reservation: ReservationId,
+    spent: &BudgetAmount,
+) -> Result<()> {
     match desk.governor.settle(tx, reservation, spent)? {
-        Settled::Now => {}
-        Settled::Late => tracing::warn!(%reservation, "a turn was settled after its reservation had expired"),
-        Settled::NotHeld => {
+        SettleOutcome::Now => {}
+        SettleOutcome::Late => {
+            tracing::warn!(%reservation, "a turn was settled after its reservation had expired");
+        }
+        SettleOutcome::NotHeld => {
             tracing::warn!(%reservation, ?spent, "a turn's reservation was gone: what it spent is not in the books");
         }
     }
@@ -210,7 +217,7 @@ fn settle(tx: &mut Tx<'_>, desk: &Desk, reservation: ReservationId, spent: &Amou
 }
 
 /// Numbers the reply in the session the run is in by now, and holds that.
-fn enter(tx: &mut Tx<'_>, response: &Response) -> Result<Numbered> {
+fn enter(tx: &mut Tx<'_>, response: &TurnCommit) -> Result<ReplyPosition> {
     let mut session = response.session;
     for _ in 0..TRIES {
         let entered = match response.reply {
@@ -226,31 +233,31 @@ fn enter(tx: &mut Tx<'_>, response: &Response) -> Result<Numbered> {
     Err(munshi_store::Error::Busy(busy).into())
 }
 
-fn end(response: &Response) -> Result<End> {
+fn end(response: &TurnCommit) -> Result<RunEndUpdate> {
     let (state, halt, snapshot) = match &response.ending {
-        Ending::Done => (RunState::Done, None, Json::of(&Value::Object(serde_json::Map::default()))?),
-        Ending::Halted(halt) => {
-            (RunState::Halted, Some(halt), Json::of(&Value::Object(serde_json::Map::default()))?)
+        TurnStatus::Done => (RunState::Done, None, JsonText::of(&Value::Object(serde_json::Map::default()))?),
+        TurnStatus::Halted(halt) => {
+            (RunState::Halted, Some(halt), JsonText::of(&Value::Object(serde_json::Map::default()))?)
         }
-        Ending::Waiting(snapshot) => (RunState::WaitingApproval, None, Json::of(snapshot)?),
+        TurnStatus::Waiting(snapshot) => (RunState::WaitingApproval, None, JsonText::of(snapshot)?),
     };
-    Ok(End {
+    Ok(RunEndUpdate {
         state,
-        reason: halt.map(Json::of).transpose()?,
+        reason: halt.map(JsonText::of).transpose()?,
         snapshot,
         reply: response.reply.as_ref().map(|reply| reply.id),
         is_settled: response.settle.is_some(),
     })
 }
 
-fn message(response: &Response, reply: &Reply, place: Numbered) -> Message {
+fn message(response: &TurnCommit, reply: &ReplyRecord, place: ReplyPosition) -> Message {
     Message {
         id: reply.id,
         session: place.session,
         number: place.number,
         run: response.held.run,
         binding: response.binding,
-        speaker: Speaker::Persona,
+        speaker: MessageSpeaker::Persona,
         channel: response.channel,
         outside_id: None,
         text: reply.text.clone(),
@@ -265,8 +272,8 @@ fn message(response: &Response, reply: &Reply, place: Numbered) -> Message {
     }
 }
 
-fn outbound(reply: &Reply, to: &ReplyTo) -> Outbound {
-    Outbound {
+fn outbound(reply: &ReplyRecord, to: &ReplyAddress) -> OutboundMessage {
+    OutboundMessage {
         id: reply.id,
         to: to.clone(),
         text: reply.text.clone(),
@@ -275,7 +282,12 @@ fn outbound(reply: &Reply, to: &ReplyTo) -> Outbound {
     }
 }
 
-fn add_violation(tx: &mut Tx<'_>, desk: &Desk, response: &Response, broken: &Broken) -> Result<()> {
+fn add_violation(
+    tx: &mut Tx<'_>,
+    desk: &IngestServices,
+    response: &TurnCommit,
+    broken: &ViolationRecord,
+) -> Result<()> {
     let id: uuid::Uuid = munshi_types::Id::as_uuid(desk.ids.next::<munshi_types::EntryId>());
     tx.send(
         "INSERT INTO guardrail_violations (tenant_id, id, run_id, binding_id, rule, tier, severity, what, at)

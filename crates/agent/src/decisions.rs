@@ -1,7 +1,7 @@
 //! One row a turn: what was decided and what it took.
 
 use munshi_store::{Result, Tx, params};
-use munshi_tiers::Resolution;
+use munshi_tiers::BindingResolution;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, RunId, SessionId, Timestamp};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::columns::count;
 
 /// What the row says beside whose it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Decision {
+pub struct TurnDecision {
     pub binding_version: u32,
     pub human_version: u32,
     pub team_version: u32,
@@ -29,12 +29,12 @@ pub struct Decision {
     pub output_tokens: u32,
     /// In millionths of a dollar; none where nobody knows the price.
     pub cost: Option<i64>,
-    pub micros: Micros,
+    pub micros: StageMicros,
 }
 
-impl Decision {
+impl TurnDecision {
     /// Of a turn that goes no further than the door: nobody was asked and nothing was spent. Its outcome is why.
-    pub(crate) fn at_the_door(place: &Resolution, language: &LanguageCode) -> Self {
+    pub(crate) fn at_the_door(place: &BindingResolution, language: &LanguageCode) -> Self {
         Self {
             binding_version: place.binding_version,
             human_version: place.human.version,
@@ -60,7 +60,7 @@ pub struct TierTokens {
 
 /// How long each stage took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Micros {
+pub struct StageMicros {
     pub ingest: i64,
     pub prepare: i64,
     pub think: i64,
@@ -89,12 +89,12 @@ pub fn prompt_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<TierTokens>> {
 }
 
 /// Who answered a turn, and as which versions; none while it goes on, and none of a turn that no model answered.
-pub fn answered_by(tx: &mut Tx<'_>, run: RunId) -> Result<Option<AnsweredBy>> {
+pub fn answered_by(tx: &mut Tx<'_>, run: RunId) -> Result<Option<ReplyProvenance>> {
     tx.optional(
         "SELECT target, human_version, team_version, agent_version FROM decisions WHERE tenant_id = $1 AND run_id = $2",
         params![run],
         |row| {
-            Ok(AnsweredBy {
+            Ok(ReplyProvenance {
                 target: row.get(0)?,
                 human: count(row, 1)?,
                 team: count(row, 2)?,
@@ -106,7 +106,7 @@ pub fn answered_by(tx: &mut Tx<'_>, run: RunId) -> Result<Option<AnsweredBy>> {
 
 /// The model, and the versions of the tiers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct AnsweredBy {
+pub struct ReplyProvenance {
     pub target: Option<String>,
     pub human: u32,
     pub team: u32,
@@ -115,7 +115,7 @@ pub struct AnsweredBy {
 
 /// Whose turn it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct About {
+pub(crate) struct TurnSubject {
     pub run: RunId,
     pub session: SessionId,
     pub binding: BindingId,
@@ -123,7 +123,7 @@ pub(crate) struct About {
 }
 
 /// A run that goes on after it waited for a person has one row too: the last one counts, on the day of the first.
-pub(crate) fn add(tx: &mut Tx<'_>, about: About, decision: &Decision, at: Timestamp) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, about: TurnSubject, decision: &TurnDecision, at: Timestamp) -> Result<()> {
     let (tokens, micros) = (&decision.tokens, &decision.micros);
     tx.send(
         "INSERT INTO decisions (tenant_id, run_id, session_id, binding_id, binding_version, human_version, team_version,

@@ -4,81 +4,83 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use munshi_jobs::{Queue, Registry};
+use munshi_jobs::{JobQueue, JobRegistry};
 use munshi_lang::Phrasebook;
 use munshi_llm::Gateway;
-use munshi_llm::gateway::Route;
-use munshi_pack::House;
-use munshi_safety::acts::Office;
-use munshi_safety::privacy::KnownPeople;
+use munshi_llm::gateway::ModelRoute;
+use munshi_pack::PackRegistry;
+use munshi_safety::acts::ActServices;
+use munshi_safety::privacy::KnownPeopleCache;
 use munshi_safety::rate_limits::RateLimit;
 use munshi_store::Db;
 use munshi_tiers::prompt::FenceKey;
-use munshi_tiers::{Resolution, Resolver};
-use munshi_tools::Dispatcher;
-use munshi_types::{Clock, Ids, Inbound, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp};
+use munshi_tiers::{BindingResolution, BindingResolver};
+use munshi_tools::ToolDispatcher;
+use munshi_types::{
+    Clock, IdGenerator, InboundMessage, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp,
+};
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::brought::Brought;
+use crate::brought::ClientContext;
 use crate::error::{Error, Result};
-use crate::hub::Hub;
-use crate::ingest::{self, Desk, Fate, Incoming};
-use crate::keeping::{Summariser, Summarising};
+use crate::hub::RunChannels;
+use crate::ingest::{self, IngestServices, IngestStatus, RoutedMessage};
+use crate::keeping::{Summariser, SummaryJob};
 use crate::key_use::KeyUse;
-use crate::outbox::{self, Deliverer};
+use crate::outbox::{self, OutboxDeliverer};
 use crate::recover;
-use crate::rules::Rulebook;
-use crate::runs::{self, Held};
-use crate::settings::Settings;
+use crate::rules::BindingRulesCache;
+use crate::runs::{self, RunLease};
+use crate::settings::TurnSettings;
 use crate::state::RunState;
 use crate::turn::meter;
 
 /// What an engine is made of.
-pub struct Parts {
+pub struct TurnEngineParts {
     pub db: Db,
-    pub resolver: Resolver,
+    pub resolver: BindingResolver,
     pub gateway: Gateway,
     /// The installation's own choice of models.
-    pub route: Arc<Route>,
-    pub dispatcher: Dispatcher,
-    pub office: Arc<Office>,
-    pub house: Arc<House>,
-    pub queue: Queue,
+    pub route: Arc<ModelRoute>,
+    pub dispatcher: ToolDispatcher,
+    pub office: Arc<ActServices>,
+    pub house: Arc<PackRegistry>,
+    pub queue: JobQueue,
     pub book: Arc<Phrasebook>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     pub fence_key: FenceKey,
-    pub settings: Settings,
-    pub senders: Vec<Arc<dyn outbox::Sender>>,
+    pub settings: TurnSettings,
+    pub senders: Vec<Arc<dyn outbox::ChannelSender>>,
 }
 
 /// Takes messages and answers them. Clones share everything.
 #[derive(Clone)]
-pub struct Engine {
-    pub(crate) inner: Arc<Inner>,
+pub struct TurnEngine {
+    pub(crate) inner: Arc<TurnEngineInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct TurnEngineInner {
     pub(crate) db: Db,
-    pub(crate) resolver: Resolver,
+    pub(crate) resolver: BindingResolver,
     pub(crate) gateway: Gateway,
-    pub(crate) route: Arc<Route>,
-    pub(crate) dispatcher: Dispatcher,
-    pub(crate) office: Arc<Office>,
-    pub(crate) house: Arc<House>,
+    pub(crate) route: Arc<ModelRoute>,
+    pub(crate) dispatcher: ToolDispatcher,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) house: Arc<PackRegistry>,
     pub(crate) book: Arc<Phrasebook>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Ids,
+    pub(crate) ids: IdGenerator,
     pub(crate) fence_key: FenceKey,
-    pub(crate) settings: Settings,
-    pub(crate) senders: Vec<Arc<dyn outbox::Sender>>,
-    pub(crate) desk: Desk,
-    pub(crate) rules: Rulebook,
-    pub(crate) people: KnownPeople,
-    pub(crate) hub: Hub,
+    pub(crate) settings: TurnSettings,
+    pub(crate) senders: Vec<Arc<dyn outbox::ChannelSender>>,
+    pub(crate) desk: IngestServices,
+    pub(crate) rules: BindingRulesCache,
+    pub(crate) people: KnownPeopleCache,
+    pub(crate) hub: RunChannels,
     /// Held by every turn under way here, and whole by one that goes on alone.
     pub(crate) turns: Arc<RwLock<()>>,
     /// When this process began to take runs.
@@ -90,15 +92,15 @@ pub(crate) struct Inner {
     /// Since when this process may hold runs.
     pub(crate) born: Timestamp,
     /// Where queued runs of this process will be resolved to, so that nothing is looked up twice.
-    pub(crate) places: Mutex<HashMap<RunId, Waiting>>,
+    pub(crate) places: Mutex<HashMap<RunId, PendingTurn>>,
     /// How far the round over the runs that wait for a person has come.
-    pub(crate) round: Mutex<recover::Round>,
+    pub(crate) round: Mutex<recover::RecoveryCursor>,
 }
 
 /// What is known of a turn before it begins.
 #[derive(Clone)]
-pub(crate) struct Waiting {
-    pub(crate) place: Arc<Resolution>,
+pub(crate) struct PendingTurn {
+    pub(crate) place: Arc<BindingResolution>,
     pub(crate) person: PersonId,
     pub(crate) ingest: Duration,
 }
@@ -107,7 +109,7 @@ pub(crate) struct Waiting {
 #[derive(Default)]
 pub struct ReceiveOptions {
     /// What a program sent along: the context of this run.
-    pub brought: Option<Brought>,
+    pub brought: Option<ClientContext>,
     /// How often whoever sent it may; where one is reached nothing is stored.
     pub limits: Vec<RateLimit>,
     /// The API key it came through.
@@ -116,24 +118,24 @@ pub struct ReceiveOptions {
 
 /// A message that is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct MessageReceipt {
     pub tenant: TenantId,
     pub run: RunId,
     pub session: SessionId,
     pub message: MessageId,
     pub person: PersonId,
-    pub fate: Fate,
+    pub fate: IngestStatus,
 }
 
-impl Engine {
-    pub fn new(parts: Parts) -> Self {
-        let ids = Ids::new(parts.clock.clone(), parts.random);
+impl TurnEngine {
+    pub fn new(parts: TurnEngineParts) -> Self {
+        let ids = IdGenerator::new(parts.clock.clone(), parts.random);
         let governor = Arc::new(parts.office.governor.clone());
         let holder = parts.settings.process.is_some().then(|| ids.next());
-        let desk = Desk { governor, queue: parts.queue, ids: ids.clone(), holder };
+        let desk = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
         let born = parts.clock.now();
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(TurnEngineInner {
                 db: parts.db,
                 resolver: parts.resolver,
                 gateway: parts.gateway,
@@ -148,9 +150,9 @@ impl Engine {
                 settings: parts.settings,
                 senders: parts.senders,
                 desk,
-                rules: Rulebook::default(),
-                people: KnownPeople::default(),
-                hub: Hub::default(),
+                rules: BindingRulesCache::default(),
+                people: KnownPeopleCache::default(),
+                hub: RunChannels::default(),
                 turns: Arc::default(),
                 started: tokio::time::Instant::now(),
                 tasks: TaskTracker::new(),
@@ -163,31 +165,40 @@ impl Engine {
     }
 
     /// Returns once the message is on disk; the turn goes on in the background.
-    pub async fn receive(&self, inbound: Inbound) -> Result<Received> {
+    pub async fn receive(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
         self.receive_limited(inbound, ReceiveOptions::default()).await
     }
 
     /// The same with what its channel knows of it beside the words.
-    pub async fn receive_limited(&self, inbound: Inbound, options: ReceiveOptions) -> Result<Received> {
+    pub async fn receive_limited(
+        &self,
+        inbound: InboundMessage,
+        options: ReceiveOptions,
+    ) -> Result<MessageReceipt> {
         let engine = self.clone();
         self.detached(async move { engine.take_in(inbound, options, runs::MESSAGE).await }).await
     }
 
     /// The same for a message that came through an API key.
-    pub async fn receive_through(&self, inbound: Inbound, key: KeyUse) -> Result<Received> {
+    pub async fn receive_through(&self, inbound: InboundMessage, key: KeyUse) -> Result<MessageReceipt> {
         let options = ReceiveOptions { key_use: Some(key), ..ReceiveOptions::default() };
         self.receive_limited(inbound, options).await
     }
 
     /// The same for a program that keeps the conversation itself: what it brings is the context of this run.
-    pub async fn receive_with(&self, inbound: Inbound, brought: Brought, key: KeyUse) -> Result<Received> {
+    pub async fn receive_with(
+        &self,
+        inbound: InboundMessage,
+        brought: ClientContext,
+        key: KeyUse,
+    ) -> Result<MessageReceipt> {
         let options =
             ReceiveOptions { brought: Some(brought), key_use: Some(key), ..ReceiveOptions::default() };
         self.receive_limited(inbound, options).await
     }
 
     /// The same for a turn whose acts are rehearsed and not done, for whoever wants to see what would happen.
-    pub async fn rehearse(&self, inbound: Inbound) -> Result<Received> {
+    pub async fn rehearse(&self, inbound: InboundMessage) -> Result<MessageReceipt> {
         let engine = self.clone();
         self.detached(
             async move { engine.take_in(inbound, ReceiveOptions::default(), runs::REHEARSAL).await },
@@ -209,18 +220,18 @@ impl Engine {
 
     async fn take_in(
         &self,
-        inbound: Inbound,
+        inbound: InboundMessage,
         options: ReceiveOptions,
         kind: &'static str,
-    ) -> Result<Received> {
+    ) -> Result<MessageReceipt> {
         let begun = Instant::now();
         let inner = &self.inner;
         let place = inner.find(&inbound.to, inbound.from.person).await?;
         let (to, channel) = (inbound.to.clone(), inbound.channel);
         let ReceiveOptions { brought, limits, key_use } = options;
-        let incoming = Incoming { kind, limits, key_use, ..inner.incoming(inbound, brought, &place) };
+        let incoming = RoutedMessage { kind, limits, key_use, ..inner.incoming(inbound, brought, &place) };
         let taken = ingest::receive(&inner.db, place.tenant, &inner.desk, Arc::new(incoming)).await?;
-        let received = Received {
+        let received = MessageReceipt {
             tenant: place.tenant,
             run: taken.run,
             session: taken.session,
@@ -231,12 +242,12 @@ impl Engine {
         if let Some(halt) = taken.halted.as_ref().filter(|_| kind == runs::MESSAGE) {
             meter::came_to(channel, halt.code());
         }
-        if taken.fate == Fate::SeenBefore || taken.halted.is_some() {
+        if taken.fate == IngestStatus::SeenBefore || taken.halted.is_some() {
             return Ok(received);
         }
         // Who is in a slice is known only now.
         let place = inner.find(&to, Some(taken.person)).await.unwrap_or(place);
-        let waiting = Waiting { place, person: taken.person, ingest: begun.elapsed() };
+        let waiting = PendingTurn { place, person: taken.person, ingest: begun.elapsed() };
         match taken.begun {
             Some(begun) => self.start(begun.held, Some(waiting)),
             None => inner.remember(taken.run, waiting),
@@ -273,16 +284,16 @@ impl Engine {
     }
 
     /// The jobs that turns make: sending what leaves, and keeping conversations short.
-    pub fn install(&self, registry: &mut Registry, model: Option<Arc<dyn Summariser>>) {
+    pub fn install(&self, registry: &mut JobRegistry, model: Option<Arc<dyn Summariser>>) {
         let inner = &self.inner;
         let (db, clock) = (inner.db.clone(), inner.clock.clone());
         let (queue, senders) = (inner.desk.queue.clone(), inner.senders.iter().cloned());
-        Deliverer::new(db.clone(), queue, clock, senders).install(registry);
-        Summarising { db, model }.install(registry);
+        OutboxDeliverer::new(db.clone(), queue, clock, senders).install(registry);
+        SummaryJob { db, model }.install(registry);
     }
 
     /// Works on a run that this process holds, and on those behind it in its session.
-    pub(crate) fn start(&self, held: Held, waiting: Option<Waiting>) {
+    pub(crate) fn start(&self, held: RunLease, waiting: Option<PendingTurn>) {
         let engine = self.clone();
         self.inner.hub.open(held, self.inner.clock.now());
         self.inner.tasks.spawn(async move {

@@ -5,23 +5,23 @@
 //! Names come from tools and people, so for a prompt they are [`Data`]. Everything is bounded: at most [`MOST`] things.
 //!
 //! # Layout
-//! - [`Entities`]: what is known; `found`: reading a tool's result
+//! - [`SessionEntities`]: what is known; `found`: reading a tool's result
 //! - [`choices`](crate::choices): the question that waits for a pick is kept here too
 
 mod found;
 
-use munshi_lang::places::{self, Place};
-use munshi_lang::{Context, Directory, Kind, fold, understand};
-use munshi_safety::pipeline::Source;
-use munshi_tiers::prompt::Data;
+use munshi_lang::places::{self, ListPosition};
+use munshi_lang::{ContactDirectory, NumberKind, UnderstandingContext, fold, understand};
+use munshi_safety::pipeline::TaintSource;
+use munshi_tiers::prompt::UntrustedText;
 use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::choices::{Asked, Picked};
+use crate::choices::{ChoiceAnswer, ChoiceQuestion};
 use crate::sessions::Session;
 use crate::tainted;
-use found::{List, Thing};
+use found::{ResultEntity, ResultList};
 
 /// So many things are kept, the newest.
 pub const MOST: usize = 20;
@@ -39,12 +39,12 @@ const LONGEST_READ: usize = 2_000;
 /// A session's entities, as its row keeps them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Entities {
+pub struct SessionEntities {
     /// The newest first.
     known: Vec<Entity>,
     shown: Option<Shown>,
     /// A numbered question that waits for its answer.
-    asked: Option<Asked>,
+    asked: Option<ChoiceQuestion>,
     /// Whose words, beside our own, names may be; none where that was never asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<EntityTaint>,
@@ -98,13 +98,13 @@ impl Entity {
     }
 }
 
-impl From<Thing> for EntityRef {
-    fn from(Thing { kind, id, name }: Thing) -> Self {
+impl From<ResultEntity> for EntityRef {
+    fn from(ResultEntity { kind, id, name }: ResultEntity) -> Self {
         Self { kind, id, name }
     }
 }
 
-impl Entities {
+impl SessionEntities {
     /// As a row has them. What can't be read, such as a later version's, is forgotten rather than in the way.
     pub fn stored(value: &Value) -> Self {
         let mut stored: Self = Self::deserialize(value).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Entities {
     }
 
     /// Notes that names came from somebody else's tool, in the turn of a message.
-    pub(crate) fn mark(&mut self, source: Source, number: i64) {
+    pub(crate) fn mark(&mut self, source: TaintSource, number: i64) {
         let known = self.read.map_or(0, |read| read.bits);
         self.read = Some(EntityTaint { bits: known | tainted::bits(&[source].into()), number });
     }
@@ -154,7 +154,7 @@ impl Entities {
         // A list with things in it says more than a bare count beside it.
         let last = found.lists.iter().rev();
         let best = last.clone().find(|list| !list.of.is_empty()).or_else(|| last.clone().next());
-        if let Some(List { kind, count, of }) = best.cloned() {
+        if let Some(ResultList { kind, count, of }) = best.cloned() {
             self.shown = Some(Shown { kind, count, of: of.into_iter().map(EntityRef::from).collect() });
         }
         self.bound();
@@ -183,14 +183,14 @@ impl Entities {
         if let Some(shown) = &mut self.shown {
             shown.of.truncate(MOST);
         }
-        self.asked = self.asked.take().and_then(Asked::bounded);
+        self.asked = self.asked.take().and_then(ChoiceQuestion::bounded);
     }
 
     /// What a message means among the things that are known: none, one, or all it may be.
     pub fn resolve(&self, text: &str) -> Vec<EntityRef> {
         let text = beginning(text);
         let listed = self.shown.as_ref().map(|shown| shown.of.as_slice()).unwrap_or_default();
-        let at = |place: Place| place.index(listed.len()).and_then(|at| listed.get(at)).cloned();
+        let at = |place: ListPosition| place.index(listed.len()).and_then(|at| listed.get(at)).cloned();
         if let Some(one) = places::picked(text).and_then(at) {
             return vec![one];
         }
@@ -229,7 +229,7 @@ impl Entities {
             .enumerate()
             .flat_map(|(at, one)| one.aliases.iter().chain([&one.name]).map(move |name| (at, name.as_str())))
             .collect();
-        let directory = Directory::new(names.iter().map(|(_, name)| name));
+        let directory = ContactDirectory::new(names.iter().map(|(_, name)| name));
         let mut out = Vec::new();
         for found in directory.find(text) {
             let mut of: Vec<usize> = Vec::new();
@@ -272,16 +272,16 @@ impl Entities {
         if shown.count == 1 && places::is_only_one(text) {
             return shown.of.clone();
         }
-        let numbers = understand(text, &Context::default()).numbers;
-        let says = |number: &munshi_lang::Amount| {
-            matches!(number.kind, Kind::Plain | Kind::Quantity)
+        let numbers = understand(text, &UnderstandingContext::default()).numbers;
+        let says = |number: &munshi_lang::NumberMention| {
+            matches!(number.kind, NumberKind::Plain | NumberKind::Quantity)
                 && number.value.as_whole() == Some(shown.count)
         };
         if numbers.len() == 1 && numbers.iter().all(says) { shown.of.clone() } else { Vec::new() }
     }
 
     /// What a prompt is told, with what the message may mean.
-    pub fn told(&self, message: &str) -> Option<Data> {
+    pub fn told(&self, message: &str) -> Option<UntrustedText> {
         let mut text = String::new();
         if let Some(shown) = &self.shown {
             text += &format!("Shown last: {} {}", shown.count, shown.kind);
@@ -298,21 +298,21 @@ impl Entities {
         let meant =
             self.resolve(message).into_iter().map(|one| format!("{} {} (id {})", one.kind, one.name, one.id));
         add(&mut text, ". The message may mean: ", meant);
-        (!text.is_empty()).then(|| Data::new(&text))
+        (!text.is_empty()).then(|| UntrustedText::new(&text))
     }
 
     /// Keeps a question until the next message.
-    pub fn ask(&mut self, asked: Asked) {
+    pub fn ask(&mut self, asked: ChoiceQuestion) {
         self.asked = Some(asked);
     }
 
-    pub fn asked(&self) -> Option<&Asked> {
+    pub fn asked(&self) -> Option<&ChoiceQuestion> {
         self.asked.as_ref()
     }
 
     /// What a message picks of the question that waits. Picked or not, the question is over: whoever says something else
     /// has moved on.
-    pub fn pick(&mut self, text: &str) -> Option<Picked> {
+    pub fn pick(&mut self, text: &str) -> Option<ChoiceAnswer> {
         self.asked.take()?.pick(beginning(text))
     }
 }

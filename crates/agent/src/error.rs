@@ -59,7 +59,7 @@ impl Error {
 }
 
 /// What went wrong in a job may pass: it is tried again.
-impl From<Error> for munshi_jobs::Failure {
+impl From<Error> for munshi_jobs::JobFailure {
     fn from(error: Error) -> Self {
         Self::Passing(error.to_string())
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Event {
+pub enum RunEvent {
     /// Something is done that takes a moment, in a word: `preparing`, `waiting`.
     Thinking {
         what: String,
@@ -46,7 +46,7 @@ pub enum Event {
         run: RunId,
         message: MessageId,
         decision_id: RunId,
-        usage: Usage,
+        usage: TurnUsage,
         state: String,
         degraded: bool,
     },
@@ -58,7 +58,7 @@ pub enum Event {
     },
 }
 
-impl Event {
+impl RunEvent {
     /// The name under which it is streamed.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Event {
 
 /// What a turn used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TurnUsage {
     pub input_tokens: u64,
     pub output_tokens: u64,
     /// In millionths of a dollar; none where nobody knows the price.

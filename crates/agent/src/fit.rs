@@ -1,6 +1,6 @@
 //! Whether a message can be taken at all, and what to change where not.
 
-use munshi_types::Inbound;
+use munshi_types::InboundMessage;
 
 use crate::error::{Error, Result};
 
@@ -10,7 +10,7 @@ const LONGEST_ID: usize = 512;
 const LONGEST_REFERENCE: usize = 4096;
 const MOST_ATTACHED: usize = 20;
 
-pub fn check(inbound: &Inbound) -> Result<()> {
+pub fn check(inbound: &InboundMessage) -> Result<()> {
     text(inbound)?;
     if inbound.outside_id.is_empty() {
         return unfit("the message has no id of its channel: give it one, the same each time it is sent");
@@ -34,7 +34,7 @@ pub fn check(inbound: &Inbound) -> Result<()> {
     }
 }
 
-fn text(inbound: &Inbound) -> Result<()> {
+fn text(inbound: &InboundMessage) -> Result<()> {
     let text = &inbound.text;
     if text.trim().is_empty() && inbound.attached.is_empty() {
         return unfit("the message is empty: write something, or attach something");
@@ -72,13 +72,13 @@ fn unfit(what: impl Into<String>) -> Result<()> {
 mod tests {
     use super::*;
     use munshi_types::tier::Channel;
-    use munshi_types::{Attached, ReplyTo, Sender, To};
+    use munshi_types::{AttachedFile, InboundSender, InboundTarget, ReplyAddress};
 
-    fn inbound(text: &str) -> Inbound {
-        Inbound {
+    fn inbound(text: &str) -> InboundMessage {
+        InboundMessage {
             channel: Channel::Web,
-            to: To::Address("handle:sharma".parse().unwrap()),
-            from: Sender::default(),
+            to: InboundTarget::Address("handle:sharma".parse().unwrap()),
+            from: InboundSender::default(),
             outside_id: "1".to_owned(),
             text: text.to_owned(),
             attached: Vec::new(),
@@ -89,7 +89,7 @@ mod tests {
         }
     }
 
-    fn refusal(inbound: &Inbound) -> String {
+    fn refusal(inbound: &InboundMessage) -> String {
         check(inbound).unwrap_err().to_string()
     }
 
@@ -107,28 +107,29 @@ mod tests {
 
     #[test]
     fn everything_beside_the_text_is_bounded_too() {
-        let picture = |reference: &str| Attached {
+        let picture = |reference: &str| AttachedFile {
             media_type: "image/jpeg".to_owned(),
             name: None,
             reference: reference.to_owned(),
         };
         let good = inbound("x");
         assert!(
-            check(&Inbound { attached: vec![picture("m:1")], text: String::new(), ..good.clone() }).is_ok()
+            check(&InboundMessage { attached: vec![picture("m:1")], text: String::new(), ..good.clone() })
+                .is_ok()
         );
         for bad in [
-            Inbound { attached: vec![picture("m:1"); MOST_ATTACHED + 1], ..good.clone() },
-            Inbound { attached: vec![picture(&"m".repeat(LONGEST_REFERENCE + 1))], ..good.clone() },
-            Inbound { attached: vec![picture("m\0")], ..good.clone() },
-            Inbound { outside_id: String::new(), ..good.clone() },
-            Inbound { outside_id: "a\0".to_owned(), ..good.clone() },
-            Inbound { outside_id: "a".repeat(LONGEST_ID + 1), ..good.clone() },
-            Inbound {
-                reply_to: Some(ReplyTo { channel: Channel::Web, address: String::new() }),
+            InboundMessage { attached: vec![picture("m:1"); MOST_ATTACHED + 1], ..good.clone() },
+            InboundMessage { attached: vec![picture(&"m".repeat(LONGEST_REFERENCE + 1))], ..good.clone() },
+            InboundMessage { attached: vec![picture("m\0")], ..good.clone() },
+            InboundMessage { outside_id: String::new(), ..good.clone() },
+            InboundMessage { outside_id: "a\0".to_owned(), ..good.clone() },
+            InboundMessage { outside_id: "a".repeat(LONGEST_ID + 1), ..good.clone() },
+            InboundMessage {
+                reply_to: Some(ReplyAddress { channel: Channel::Web, address: String::new() }),
                 ..good.clone()
             },
-            Inbound {
-                reply_to: Some(ReplyTo { channel: Channel::Web, address: "a\0".to_owned() }),
+            InboundMessage {
+                reply_to: Some(ReplyAddress { channel: Channel::Web, address: "a\0".to_owned() }),
                 ..good.clone()
             },
         ] {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use munshi_types::{RunId, TenantId};
 
-use crate::engine::{Engine, Inner};
+use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::{Error, Result};
-use crate::event::{Event, EventId, Usage};
-use crate::hub::{Next, Room};
-use crate::marks::{Mark, Marks};
-use crate::messages::{self, Message, Standing};
+use crate::event::{EventId, RunEvent, TurnUsage};
+use crate::hub::{NextRunEvent, RunChannel};
+use crate::marks::{ReplyMark, ReplyMarks};
+use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, Run};
 use crate::state::RunState;
 
@@ -22,8 +22,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// A run's events, one after another, until its last.
-pub struct Following {
-    inner: Arc<Inner>,
+pub struct RunFollower {
+    inner: Arc<TurnEngineInner>,
     tenant: TenantId,
     run: RunId,
     after: Option<EventId>,
@@ -35,14 +35,14 @@ pub struct Following {
 enum Source {
     /// To be found out.
     Unknown,
-    Live(Arc<Room>),
-    Stored(VecDeque<(EventId, Event)>),
+    Live(Arc<RunChannel>),
+    Stored(VecDeque<(EventId, RunEvent)>),
 }
 
-impl Engine {
+impl TurnEngine {
     /// Follows a run from its beginning, or from behind an event that was seen.
-    pub async fn follow(&self, tenant: TenantId, run: RunId, after: Option<EventId>) -> Result<Following> {
-        let following = Following {
+    pub async fn follow(&self, tenant: TenantId, run: RunId, after: Option<EventId>) -> Result<RunFollower> {
+        let following = RunFollower {
             inner: self.inner.clone(),
             tenant,
             run,
@@ -58,10 +58,10 @@ impl Engine {
     }
 }
 
-impl Following {
+impl RunFollower {
     /// The next event; none after the last. While nothing is heard of a run that nobody here works on, it says now and
     /// then that it waits.
-    pub async fn next(&mut self) -> Option<(EventId, Event)> {
+    pub async fn next(&mut self) -> Option<(EventId, RunEvent)> {
         if self.has_ended {
             return None;
         }
@@ -77,7 +77,10 @@ impl Following {
                 self.has_ended = true;
                 let message = "The answer can't be read just now. Ask for it again in a while.".to_owned();
                 let id = self.after.unwrap_or_default();
-                return Some((id, Event::Error { code: "unavailable".to_owned(), message, retryable: true }));
+                return Some((
+                    id,
+                    RunEvent::Error { code: "unavailable".to_owned(), message, retryable: true },
+                ));
             }
         };
         self.has_ended = event.is_last();
@@ -85,7 +88,7 @@ impl Following {
         Some((id, event))
     }
 
-    async fn find(&mut self) -> Result<Option<(EventId, Event)>> {
+    async fn find(&mut self) -> Result<Option<(EventId, RunEvent)>> {
         loop {
             match &mut self.source {
                 Source::Unknown => {
@@ -97,12 +100,12 @@ impl Following {
                 Source::Live(room) => {
                     let (room, after) = (room.clone(), self.after);
                     let look = || match room.after(after) {
-                        Next::Wait => None,
+                        NextRunEvent::Wait => None,
                         found => Some(found),
                     };
                     match tokio::time::timeout(SILENCE, room.changed(look)).await {
-                        Ok(Next::Event(id, event)) => return Ok(Some((id, event))),
-                        Ok(Next::Wait | Next::Gone) => self.source = Source::Unknown,
+                        Ok(NextRunEvent::Event(id, event)) => return Ok(Some((id, event))),
+                        Ok(NextRunEvent::Wait | NextRunEvent::Gone) => self.source = Source::Unknown,
                         Err(_) => return Ok(Some(self.waits())),
                     }
                 }
@@ -111,10 +114,10 @@ impl Following {
     }
 
     /// Where its events are by now. Some where one has to wait.
-    async fn look(&mut self) -> Result<Option<(EventId, Event)>> {
+    async fn look(&mut self) -> Result<Option<(EventId, RunEvent)>> {
         let room = self.inner.hub.find(self.tenant, self.run);
         // A room that has ended behind what was seen has nothing more: then the store has.
-        if let Some(room) = room.filter(|room| room.after(self.after) != Next::Gone) {
+        if let Some(room) = room.filter(|room| room.after(self.after) != NextRunEvent::Gone) {
             self.source = Source::Live(room);
             return Ok(None);
         }
@@ -131,8 +134,8 @@ impl Following {
     }
 
     /// It is said under the id of what was seen last: who comes back with it has missed nothing.
-    fn waits(&self) -> (EventId, Event) {
-        (self.after.unwrap_or_default(), Event::Thinking { what: "waiting".to_owned() })
+    fn waits(&self) -> (EventId, RunEvent) {
+        (self.after.unwrap_or_default(), RunEvent::Thinking { what: "waiting".to_owned() })
     }
 
     async fn read(&self) -> Result<Option<(Run, Option<Message>)>> {
@@ -151,8 +154,8 @@ pub(crate) fn is_still(run: &Run) -> bool {
     run.ended_at.is_some() || run.state == RunState::WaitingApproval
 }
 
-fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(EventId, Event)> {
-    let mut marks: Marks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
+fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
+    let mut marks: ReplyMarks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
     if !marks.events.last().is_some_and(|mark| mark.event.is_last()) {
         marks.events.extend(ending(run, reply, &marks));
     }
@@ -160,24 +163,24 @@ fn replay(run: &Run, reply: &Message, after: Option<EventId>) -> VecDeque<(Event
 }
 
 /// A run that has ended, whose reply is no longer in the table.
-fn archived(after: Option<EventId>) -> VecDeque<(EventId, Event)> {
+fn archived(after: Option<EventId>) -> VecDeque<(EventId, RunEvent)> {
     let message =
         "The answer is in the archive by now. Ask whoever runs this installation for it.".to_owned();
-    let event = Event::Error { code: "archived".to_owned(), message, retryable: false };
+    let event = RunEvent::Error { code: "archived".to_owned(), message, retryable: false };
     VecDeque::from([(after.unwrap_or_default(), event)])
 }
 
 /// The end of a reply that was stored without one: the message was turned away as it came.
-fn ending(run: &Run, reply: &Message, marks: &Marks) -> Vec<Mark> {
+fn ending(run: &Run, reply: &Message, marks: &ReplyMarks) -> Vec<ReplyMark> {
     let offset = u32::try_from(reply.text.len()).unwrap_or(u32::MAX);
     let number = marks.events.last().map_or(1, |mark| mark.number) + 1;
-    let done = Event::Done {
+    let done = RunEvent::Done {
         run: run.id,
         message: reply.id,
         decision_id: run.id,
-        usage: Usage::default(),
+        usage: TurnUsage::default(),
         state: run.state.as_str().to_owned(),
-        degraded: reply.standing == Standing::Degraded,
+        degraded: reply.standing == MessageStatus::Degraded,
     };
-    vec![Mark { number, offset, event: done }]
+    vec![ReplyMark { number, offset, event: done }]
 }

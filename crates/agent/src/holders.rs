@@ -12,10 +12,10 @@ use munshi_store::{PlatformTx, Result as Stored, Row, across_tenants, params};
 use munshi_types::{HolderId, Timestamp};
 
 use crate::RUNS;
-use crate::engine::Engine;
+use crate::engine::TurnEngine;
 use crate::error::Result;
 use crate::recover::MOST;
-use crate::runs::{self, Held};
+use crate::runs::{self, RunLease};
 
 /// "No such process", as Linux numbers it.
 const ESRCH: i32 = 3;
@@ -85,7 +85,7 @@ fn started(pid: u32) -> std::io::Result<Option<i64>> {
     started.map(Some).ok_or_else(odd)
 }
 
-impl Engine {
+impl TurnEngine {
     /// Lets others tell whether this process lives.
     pub(crate) async fn register(&self) -> Result<()> {
         let inner = &self.inner;
@@ -113,7 +113,7 @@ impl Engine {
             };
             let terms = inner.desk.terms(inner.clock.now());
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_from(tx, (dead, latest), terms, MOST);
-            let held: Vec<Held> = inner.db.platform(RUNS).write(unit).await?;
+            let held: Vec<RunLease> = inner.db.platform(RUNS).write(unit).await?;
             taken += held.len();
             held.into_iter().for_each(|held| self.start(held, None));
         }

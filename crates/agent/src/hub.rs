@@ -8,8 +8,8 @@ use munshi_types::{RunId, TenantId, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::event::{Event, EventId};
-use crate::runs::Held;
+use crate::event::{EventId, RunEvent};
+use crate::runs::RunLease;
 
 /// Runs that ended stay for those who come back, this long.
 const KEPT: Duration = Duration::from_secs(180);
@@ -24,15 +24,15 @@ type Key = (TenantId, RunId);
 
 /// The runs this node works on, and those that ended here lately.
 #[derive(Debug, Default)]
-pub(crate) struct Hub {
-    rooms: Mutex<HashMap<Key, Arc<Room>>>,
+pub(crate) struct RunChannels {
+    rooms: Mutex<HashMap<Key, Arc<RunChannel>>>,
     /// When rooms of old runs were last let go.
     pruned: Mutex<Option<Timestamp>>,
 }
 
-impl Hub {
+impl RunChannels {
     /// The room of a run that is worked on here from now on.
-    pub(crate) fn open(&self, held: Held, now: Timestamp) -> Arc<Room> {
+    pub(crate) fn open(&self, held: RunLease, now: Timestamp) -> Arc<RunChannel> {
         let mut rooms = lock(&self.rooms);
         let mut pruned = lock(&self.pruned);
         if rooms.len() >= FEW && pruned.is_none_or(|last| now < last || now.since(last) >= PRUNE) {
@@ -51,17 +51,17 @@ impl Hub {
         room
     }
 
-    pub(crate) fn find(&self, tenant: TenantId, run: RunId) -> Option<Arc<Room>> {
+    pub(crate) fn find(&self, tenant: TenantId, run: RunId) -> Option<Arc<RunChannel>> {
         lock(&self.rooms).get(&(tenant, run)).cloned()
     }
 
     /// Which number a beginning of a reply has that comes after all that were told here under this take-up.
-    pub(crate) fn next_generation(&self, held: Held, first: u32) -> u32 {
+    pub(crate) fn next_generation(&self, held: RunLease, first: u32) -> u32 {
         self.find(held.tenant, held.run).map_or(first, |room| room.next_generation(first))
     }
 
     /// Nobody here works on it any more, and what it said so far leads nowhere.
-    pub(crate) fn forget(&self, held: Held) {
+    pub(crate) fn forget(&self, held: RunLease) {
         if let Some(room) = lock(&self.rooms).remove(&(held.tenant, held.run)) {
             lock(&room.log).gone = true;
             room.changed.notify_waiters();
@@ -74,8 +74,8 @@ impl Hub {
     }
 }
 
-fn prune(rooms: &mut HashMap<Key, Arc<Room>>, now: Timestamp) {
-    let is_old = |room: &Room| lock(&room.log).ended.is_some_and(|at| now.since(at) >= KEPT);
+fn prune(rooms: &mut HashMap<Key, Arc<RunChannel>>, now: Timestamp) {
+    let is_old = |room: &RunChannel| lock(&room.log).ended.is_some_and(|at| now.since(at) >= KEPT);
     rooms.retain(|_, room| !is_old(room));
     let mut ended: Vec<(Timestamp, Key)> =
         rooms.iter().filter_map(|(key, room)| Some((lock(&room.log).ended?, *key))).collect();
@@ -88,7 +88,7 @@ fn prune(rooms: &mut HashMap<Key, Arc<Room>>, now: Timestamp) {
 
 /// One run's events since its reply last began.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct RunChannel {
     log: Mutex<Log>,
     changed: Notify,
     /// Cancelled when somebody wants the run stopped.
@@ -101,22 +101,22 @@ struct Log {
     generation: u32,
     /// Why it began anew, where it did.
     why: String,
-    events: Vec<(EventId, Event)>,
+    events: Vec<(EventId, RunEvent)>,
     ended: Option<Timestamp>,
     gone: bool,
 }
 
 /// What a follower finds.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Next {
-    Event(EventId, Event),
+pub(crate) enum NextRunEvent {
+    Event(EventId, RunEvent),
     /// Nothing yet.
     Wait,
     /// This node has no more of it.
     Gone,
 }
 
-impl Room {
+impl RunChannel {
     /// The reply begins, or begins again.
     pub(crate) fn begin(&self, generation: u32, why: &str) {
         *lock(&self.log) = Log { generation, why: why.to_owned(), ..Log::default() };
@@ -128,7 +128,7 @@ impl Room {
         first.max(lock(&self.log).generation.saturating_add(1))
     }
 
-    pub(crate) fn push(&self, id: EventId, event: Event) {
+    pub(crate) fn push(&self, id: EventId, event: RunEvent) {
         lock(&self.log).events.push((id, event));
         self.changed.notify_waiters();
     }
@@ -144,25 +144,25 @@ impl Room {
     }
 
     /// What comes behind `after`. Whoever has seen an earlier beginning is told first that it is void.
-    pub(crate) fn after(&self, after: Option<EventId>) -> Next {
+    pub(crate) fn after(&self, after: Option<EventId>) -> NextRunEvent {
         let log = lock(&self.log);
         match (log.gone, log.generation) {
-            (true, _) => return Next::Gone,
-            (false, 0) => return Next::Wait,
+            (true, _) => return NextRunEvent::Gone,
+            (false, 0) => return NextRunEvent::Wait,
             _ => {}
         }
         let same = after.filter(|after| after.generation == log.generation);
         if after.is_some() && same.is_none() {
             let id = EventId { generation: log.generation, number: 0, offset: 0 };
-            return Next::Event(id, Event::Reset { why: log.why.clone() });
+            return NextRunEvent::Event(id, RunEvent::Reset { why: log.why.clone() });
         }
         let seen = same.map_or(0, |after| after.number);
         let from = log.events.partition_point(|(id, _)| id.number <= seen);
         match log.events.get(from) {
-            Some((id, event)) => Next::Event(*id, event.clone()),
+            Some((id, event)) => NextRunEvent::Event(*id, event.clone()),
             // It has ended behind what the follower saw: the store knows how.
-            None if log.ended.is_some() => Next::Gone,
-            None => Next::Wait,
+            None if log.ended.is_some() => NextRunEvent::Gone,
+            None => NextRunEvent::Wait,
         }
     }
 

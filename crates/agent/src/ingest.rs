@@ -5,27 +5,29 @@ mod new;
 
 use std::sync::Arc;
 
-use munshi_identity::{Address, Person};
-use munshi_jobs::Queue;
-use munshi_safety::budget::{Account, Amount, Governor, Lane, Measure, Refused};
+use munshi_identity::{ContactAddress, Person};
+use munshi_jobs::JobQueue;
+use munshi_safety::budget::{
+    BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetMeasure, BudgetRefusal,
+};
 use munshi_safety::rate_limits::{self, RateLimit};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{
-    BindingId, HolderId, Ids, Inbound, MessageId, PersonId, ReservationId, RunId, SessionId, TenantId,
-    Timestamp, Zone,
+    BindingId, HolderId, IdGenerator, InboundMessage, MessageId, PersonId, ReservationId, RunId, SessionId,
+    TenantId, Timestamp, Zone,
 };
 
 use self::away::turn_away;
-use self::new::New;
-use crate::brought::{self, Brought};
-use crate::decisions::Decision;
+use self::new::IngestDraft;
+use crate::brought::{self, ClientContext};
+use crate::decisions::TurnDecision;
 use crate::error::{Error, Result};
 use crate::key_use::KeyUse;
-use crate::messages::{self, Standing};
-use crate::runs::{self, Held, LeaseTerms, NewRun, Seen};
-use crate::sessions::{self, Arrival, Session};
-use crate::state::Halt;
+use crate::messages::{self, MessageStatus};
+use crate::runs::{self, DuplicateMessage, LeaseTerms, NewRun, RunLease};
+use crate::sessions::{self, MessageArrival, Session};
+use crate::state::HaltReason;
 use crate::{fit, people};
 
 /// How often a twin may come at the very same moment before something else must be wrong.
@@ -33,15 +35,15 @@ const TRIES: u32 = 4;
 
 /// What storing turns needs beside a transaction.
 #[derive(Clone)]
-pub struct Desk {
-    pub governor: Arc<Governor>,
-    pub queue: Queue,
-    pub ids: Ids,
+pub struct IngestServices {
+    pub governor: Arc<BudgetGovernor>,
+    pub queue: JobQueue,
+    pub ids: IdGenerator,
     /// The process that works on what is taken in here; none where nobody could tell whether it lives.
     pub holder: Option<HolderId>,
 }
 
-impl Desk {
+impl IngestServices {
     pub(crate) const fn terms(&self, now: Timestamp) -> LeaseTerms {
         LeaseTerms { now, holder: self.holder }
     }
@@ -49,10 +51,10 @@ impl Desk {
 
 /// A message that has found its binding.
 #[derive(Clone)]
-pub struct Incoming {
-    pub inbound: Inbound,
+pub struct RoutedMessage {
+    pub inbound: InboundMessage,
     /// What a program sent along.
-    pub brought: Option<Arc<Brought>>,
+    pub brought: Option<Arc<ClientContext>>,
     /// Of the run: [`MESSAGE`](runs::MESSAGE), or [`REHEARSAL`](runs::REHEARSAL).
     pub kind: &'static str,
     /// The API key it came through.
@@ -61,18 +63,18 @@ pub struct Incoming {
     /// The tenant's: its days begin by it.
     pub zone: Zone,
     /// The most that a plain turn may use, with its interaction.
-    pub most: Amount,
+    pub most: BudgetAmount,
     /// What is set aside where that much is not there and a model that costs nothing may answer.
-    pub least: Option<Amount>,
+    pub least: Option<BudgetAmount>,
     /// As it was told from the text.
     pub language: Option<LanguageCode>,
     /// How much of a prompt the text takes.
     pub tokens: u32,
-    pub door: Door,
+    pub door: Admission,
     /// What is said where a limit is reached.
-    pub limit_reached: Arc<dyn Fn(&Refused) -> Said + Send + Sync>,
+    pub limit_reached: Arc<dyn Fn(&BudgetRefusal) -> FixedReply + Send + Sync>,
     /// The record of a turn that ends here; none leaves it out.
-    pub decision: Option<Box<Decision>>,
+    pub decision: Option<Box<TurnDecision>>,
     /// How often whoever sent it may; counted before anything is stored.
     pub limits: Vec<RateLimit>,
     pub now: Timestamp,
@@ -80,15 +82,15 @@ pub struct Incoming {
 
 /// Whether a message may come in.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Door {
+pub enum Admission {
     Open,
     /// Its text is not kept, its run is halted, and this is the answer.
-    Shut(Halt, Said),
+    Shut(HaltReason, FixedReply),
 }
 
 /// Something that is said without a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct FixedReply {
     pub text: String,
     pub language: Option<LanguageCode>,
     pub suggestions: Vec<String>,
@@ -96,7 +98,7 @@ pub struct Said {
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum IngestStatus {
     Begun,
     /// Another turn of the session is under way; this one follows by itself.
     Queued {
@@ -107,22 +109,22 @@ pub enum Fate {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ingested {
+pub struct IngestOutcome {
     pub run: RunId,
     pub session: SessionId,
     pub message: MessageId,
     pub person: PersonId,
-    pub fate: Fate,
+    pub fate: IngestStatus,
     /// Where this process may begin the turn now.
-    pub begun: Option<Box<Begun>>,
+    pub begun: Option<Box<TurnStart>>,
     /// Where the turn has ended already, with its reply stored.
-    pub halted: Option<Halt>,
+    pub halted: Option<HaltReason>,
 }
 
 /// What the turn begins with, so that nothing is read twice.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Begun {
-    pub held: Held,
+pub struct TurnStart {
+    pub held: RunLease,
     /// With the message counted.
     pub session: Session,
     pub person: Person,
@@ -130,7 +132,12 @@ pub struct Begun {
 }
 
 /// Takes a message in a unit of its own.
-pub async fn receive(db: &Db, tenant: TenantId, desk: &Desk, incoming: Arc<Incoming>) -> Result<Ingested> {
+pub async fn receive(
+    db: &Db,
+    tenant: TenantId,
+    desk: &IngestServices,
+    incoming: Arc<RoutedMessage>,
+) -> Result<IngestOutcome> {
     fit::check(&incoming.inbound)?;
     let mut tries = 1;
     loop {
@@ -148,7 +155,7 @@ pub async fn receive(db: &Db, tenant: TenantId, desk: &Desk, incoming: Arc<Incom
 ///
 /// A [`Conflict`](munshi_store::Error::Conflict) means that the same message came twice at the very same moment: do it
 /// again.
-pub fn ingest(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming) -> Result<Ingested> {
+pub fn ingest(tx: &mut Tx<'_>, desk: &IngestServices, incoming: &RoutedMessage) -> Result<IngestOutcome> {
     fit::check(&incoming.inbound)?;
     rate_limits::count(tx, &incoming.limits, incoming.now)?;
     let inbound = &incoming.inbound;
@@ -192,14 +199,14 @@ impl From<Error> for Stop {
     }
 }
 
-impl From<Seen> for Ingested {
-    fn from(seen: Seen) -> Self {
+impl From<DuplicateMessage> for IngestOutcome {
+    fn from(seen: DuplicateMessage) -> Self {
         Self {
             run: seen.run,
             session: seen.session,
             message: seen.message,
             person: seen.person,
-            fate: Fate::SeenBefore,
+            fate: IngestStatus::SeenBefore,
             begun: None,
             halted: None,
         }
@@ -207,7 +214,7 @@ impl From<Seen> for Ingested {
 }
 
 /// The ids of then, for whoever sent it then: nobody learns of another's run by guessing its id.
-fn again(tx: &mut Tx<'_>, incoming: &Incoming, addresses: &[Address]) -> Result<Ingested> {
+fn again(tx: &mut Tx<'_>, incoming: &RoutedMessage, addresses: &[ContactAddress]) -> Result<IngestOutcome> {
     let inbound = &incoming.inbound;
     let seen = runs::seen(tx, incoming.binding, inbound.channel, &inbound.outside_id)?.ok_or(Error::NoRun)?;
     if people::is_theirs(tx, inbound, addresses, seen.person)? {
@@ -218,13 +225,18 @@ fn again(tx: &mut Tx<'_>, incoming: &Incoming, addresses: &[Address]) -> Result<
 }
 
 /// Why a message goes no further, and what is said about it.
-type Shut = (Halt, Said);
+type Shut = (HaltReason, FixedReply);
 
 /// None where the message was taken before; nothing is changed then.
-fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Result<Option<Ingested>> {
+fn take(
+    tx: &mut Tx<'_>,
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
+    person: Person,
+) -> Result<Option<IngestOutcome>> {
     let shut = match &incoming.door {
-        Door::Open => None,
-        Door::Shut(halt, said) => Some((halt.clone(), said.clone())),
+        Admission::Open => None,
+        Admission::Shut(halt, said) => Some((halt.clone(), said.clone())),
     };
     let (reservation, shut) = match shut {
         Some(shut) => (None, Some(shut)),
@@ -236,7 +248,7 @@ fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Re
         }
         return Ok(None);
     };
-    let new = New { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
+    let new = IngestDraft { run: desk.ids.next(), message: desk.ids.next(), session, person, reservation };
     match shut {
         Some((halt, said)) => turn_away(tx, desk, incoming, &new, halt, &said).map(Some),
         None => begin(tx, desk, incoming, new).map(Some),
@@ -246,19 +258,19 @@ fn take(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, person: Person) -> Re
 /// Sets aside what the turn may use, or as little as a free answer needs. A limit that is reached shuts the door.
 fn reserve(
     tx: &mut Tx<'_>,
-    desk: &Desk,
-    incoming: &Incoming,
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
     person: &Person,
 ) -> Result<(Option<ReservationId>, Option<Shut>)> {
-    let account = Account {
+    let account = BudgetAccount {
         binding: Some(incoming.binding),
         person: Some(person.id),
-        lane: Lane::People,
+        lane: BudgetLane::People,
         zone: incoming.zone.clone(),
     };
     let mut reserved = desk.governor.reserve(tx, &account, &incoming.most, incoming.now);
     if let (Err(munshi_safety::Error::OverBudget(refused)), Some(least)) = (&reserved, &incoming.least)
-        && refused.on.measure != Measure::Interactions
+        && refused.on.measure != BudgetMeasure::Interactions
     {
         reserved = desk.governor.reserve(tx, &account, least, incoming.now);
     }
@@ -266,7 +278,7 @@ fn reserve(
         Ok(reserved) => Ok((Some(reserved.id), None)),
         Err(munshi_safety::Error::OverBudget(refused)) => {
             let said = (incoming.limit_reached)(&refused);
-            Ok((None, Some((Halt::OverBudget(refused.to_string()), said))))
+            Ok((None, Some((HaltReason::OverBudget(refused.to_string()), said))))
         }
         Err(error) => Err(error.into()),
     }
@@ -275,12 +287,12 @@ fn reserve(
 /// The session with the message numbered in it, and whose it is. None where the message was taken before.
 fn enter(
     tx: &mut Tx<'_>,
-    desk: &Desk,
-    incoming: &Incoming,
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
     person: Person,
 ) -> Result<Option<(Session, Person)>> {
     let inbound = &incoming.inbound;
-    let mut arrival = Arrival {
+    let mut arrival = MessageArrival {
         binding: incoming.binding,
         person: person.id,
         channel: inbound.channel,
@@ -301,18 +313,23 @@ fn enter(
     Ok(Some((session, person)))
 }
 
-fn begin(tx: &mut Tx<'_>, desk: &Desk, incoming: &Incoming, new: New) -> Result<Ingested> {
+fn begin(
+    tx: &mut Tx<'_>,
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
+    new: IngestDraft,
+) -> Result<IngestOutcome> {
     let epoch = runs::add(tx, &NewRun { holder: desk.holder, ..new.run(incoming) })?;
-    messages::add(tx, &new.message(incoming, Standing::Whole))?;
+    messages::add(tx, &new.message(incoming, MessageStatus::Whole))?;
     if let Some(brought) = &incoming.brought {
         brought::add(tx, new.run, brought, incoming.now)?;
     }
     if epoch == 0 {
         let behind = runs::before(tx, new.session.id, new.session.messages)?.ok_or(Error::NoRun)?;
-        return Ok(new.ingested(Fate::Queued { behind }));
+        return Ok(new.ingested(IngestStatus::Queued { behind }));
     }
-    let ingested = new.ingested(Fate::Begun);
-    let held = Held { tenant: tx.tenant(), run: new.run, epoch };
-    let New { session, person, reservation, .. } = new;
-    Ok(Ingested { begun: Some(Box::new(Begun { held, session, person, reservation })), ..ingested })
+    let ingested = new.ingested(IngestStatus::Begun);
+    let held = RunLease { tenant: tx.tenant(), run: new.run, epoch };
+    let IngestDraft { session, person, reservation, .. } = new;
+    Ok(IngestOutcome { begun: Some(Box::new(TurnStart { held, session, person, reservation })), ..ingested })
 }

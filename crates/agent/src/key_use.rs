@@ -1,7 +1,7 @@
 //! A message that came through an API key: whose words it has, and how far they reach.
 
 use munshi_identity::Principal;
-use munshi_identity::keys::{KeyCeiling, SpeaksAs};
+use munshi_identity::keys::{KeyCeiling, KeySpeaker};
 use munshi_types::KeyId;
 use serde::{Deserialize, Serialize};
 
@@ -11,19 +11,19 @@ pub struct KeyUse {
     pub key: KeyId,
     /// What can't be read is a program's.
     #[serde(default = "program")]
-    pub speaks_as: SpeaksAs,
+    pub speaks_as: KeySpeaker,
     #[serde(default)]
     pub ceiling: KeyCeiling,
 }
 
-const fn program() -> SpeaksAs {
-    SpeaksAs::Program
+const fn program() -> KeySpeaker {
+    KeySpeaker::Program
 }
 
 impl KeyUse {
     /// The key of a program: what it says is nobody's own words, and it says yes to nothing.
     pub fn program(&self) -> Option<KeyId> {
-        (self.speaks_as == SpeaksAs::Program).then_some(self.key)
+        (self.speaks_as == KeySpeaker::Program).then_some(self.key)
     }
 
     /// Nobody is more through a key than it may be.

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use munshi_identity::persons;
-use munshi_llm::Part;
-use munshi_safety::acts::{self, Begun, State};
+use munshi_llm::ModelMessagePart;
+use munshi_safety::acts::{self, ActDecision, ActState};
 use munshi_store::{Tx, params};
-use munshi_tools::{Answer, Journal};
+use munshi_tools::{ActJournal, ToolAnswer};
 use munshi_types::{ActId, RunId, Timestamp};
 use serde_json::Value;
 
-use crate::engine::Inner;
+use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
 use crate::runs::{self, NewRun, Run};
 use crate::sessions::{self, Session};
-use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, When};
-use crate::telling::{self, Told};
+use crate::snapshot::{EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange};
+use crate::telling::{self, ConversationNotice};
 use crate::turn::{asking, voice_of};
 
 /// Of a result, in letters.
@@ -29,7 +29,7 @@ const DEEPEST: usize = 4;
 
 /// Whether an act could be left to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum DetachOutcome {
     Yes,
     /// It is not decided about yet.
     NotYet,
@@ -39,22 +39,22 @@ pub(crate) enum Left {
 
 /// From now on the act's end is told by whoever ends it. The act's own row is held meanwhile, so its end has either come
 /// or will find this.
-pub(crate) fn leave(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<Left> {
+pub(crate) fn leave(tx: &mut Tx<'_>, act: ActId, run: RunId, now: Timestamp) -> Result<DetachOutcome> {
     match acts::find_held(tx, act)?.map(|act| act.state) {
-        None => Ok(Left::NotYet),
-        Some(State::Intended) => {
+        None => Ok(DetachOutcome::NotYet),
+        Some(ActState::Intended) => {
             tx.execute(
                 "INSERT INTO late_acts (tenant_id, act_id, run_id, since) VALUES ($1, $2, $3, $4)",
                 params![act, run, now],
             )?;
-            Ok(Left::Yes)
+            Ok(DetachOutcome::Yes)
         }
-        Some(_) => Ok(Left::No),
+        Some(_) => Ok(DetachOutcome::No),
     }
 }
 
 /// Tells what came of an act that nobody waits for. False where somebody does.
-pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bool> {
+pub(crate) fn tell(tx: &mut Tx<'_>, inner: &TurnEngineInner, answer: &ToolAnswer) -> Result<bool> {
     let Some(act) = act_of(answer) else { return Ok(false) };
     let run = tx.optional(
         "SELECT run_id FROM late_acts WHERE tenant_id = $1 AND act_id = $2",
@@ -68,11 +68,11 @@ pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bo
     let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
     let voice = voice_of(session.language.as_ref(), profile);
     let phrase = match answer {
-        Answer::Done(_) => {
+        ToolAnswer::Done(_) => {
             begin(tx, inner, &run, &session, answer)?;
             return Ok(true);
         }
-        Answer::Unknown { .. } => "late-unknown",
+        ToolAnswer::Unknown { .. } => "late-unknown",
         _ => "late-failed",
     };
     let text = inner.book.say(phrase, voice, &[]).unwrap_or_else(|error| {
@@ -80,35 +80,47 @@ pub(crate) fn tell(tx: &mut Tx<'_>, inner: &Inner, answer: &Answer) -> Result<bo
         String::new()
     });
     let tainted = answer.taints().into_iter().collect();
-    telling::put(tx, inner, &session, run.id, Told { text, tainted, ..Told::default() })?;
+    telling::put(
+        tx,
+        inner,
+        &session,
+        run.id,
+        ConversationNotice { text, tainted, ..ConversationNotice::default() },
+    )?;
     Ok(true)
 }
 
 /// A run that goes on where the other left off, as if the result had just come: anybody may take it up at once.
-fn begin(tx: &mut Tx<'_>, inner: &Inner, run: &Run, session: &Session, answer: &Answer) -> Result<()> {
+fn begin(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    run: &Run,
+    session: &Session,
+    answer: &ToolAnswer,
+) -> Result<()> {
     let Some(act) = act_of(answer) else { return Ok(()) };
     let Some(known) = acts::find(tx, act)? else { return Ok(()) };
     let now = inner.clock.now();
     let asked = asking(&known.tool, known.arguments.clone());
     let call_id = asked.parts.iter().find_map(|part| match part {
-        Part::ToolCall(call) => Some(call.id.clone()),
+        ModelMessagePart::ToolCall(call) => Some(call.id.clone()),
         _ => None,
     });
-    let called = Called {
+    let called = ExchangeCall {
         call_id: call_id.unwrap_or_default(),
         tool: known.tool,
         arguments: known.arguments,
         act,
-        outcome: CallOutcome::Open,
+        outcome: ExchangeCallOutcome::Open,
     };
-    let mut snapshot = Snapshot {
-        exchanges: vec![Exchange { asked, calls: vec![called] }],
+    let mut snapshot = RunSnapshot {
+        exchanges: vec![ToolExchange { asked, calls: vec![called] }],
         taint: known.rests_on.taint,
         calls: 1,
         is_read: run.snapshot.is_read,
-        ..Snapshot::default()
+        ..RunSnapshot::default()
     };
-    snapshot.note((0, 0), answer, When { epoch: 1, now });
+    snapshot.note((0, 0), answer, EpochStamp { epoch: 1, now });
     let new = NewRun {
         id: inner.ids.next(),
         session: session.id,
@@ -129,11 +141,16 @@ fn begin(tx: &mut Tx<'_>, inner: &Inner, run: &Run, session: &Session, answer: &
     Ok(())
 }
 
-fn act_of(answer: &Answer) -> Option<ActId> {
+fn act_of(answer: &ToolAnswer) -> Option<ActId> {
     match answer {
-        Answer::Done(seen) | Answer::Rehearsed(seen) => Some(seen.act),
-        Answer::Failed { act, .. } | Answer::Unknown { act, .. } | Answer::Dropped { act, .. } => Some(*act),
-        Answer::Waiting(_) | Answer::Refused(_) | Answer::Running { .. } | Answer::Working { .. } => None,
+        ToolAnswer::Done(seen) | ToolAnswer::Rehearsed(seen) => Some(seen.act),
+        ToolAnswer::Failed { act, .. }
+        | ToolAnswer::Unknown { act, .. }
+        | ToolAnswer::Dropped { act, .. } => Some(*act),
+        ToolAnswer::Waiting(_)
+        | ToolAnswer::Refused(_)
+        | ToolAnswer::Running { .. }
+        | ToolAnswer::Working { .. } => None,
     }
 }
 
@@ -171,19 +188,19 @@ fn write(value: &Value, name: Option<&str>, levels: usize, lines: &mut Vec<Strin
 }
 
 /// The journal of a call that its turn may leave: then its end is told in the conversation, and is none of the run's.
-pub(crate) struct Leaving {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) journal: Arc<dyn Journal>,
+pub(crate) struct DetachableJournal {
+    pub(crate) inner: Arc<TurnEngineInner>,
+    pub(crate) journal: Arc<dyn ActJournal>,
     /// Whether it was told so.
     pub(crate) is_told: AtomicBool,
 }
 
-impl Journal for Leaving {
-    fn begun(&self, tx: &mut Tx<'_>, begun: &Begun) -> munshi_store::Result<()> {
+impl ActJournal for DetachableJournal {
+    fn begun(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> munshi_store::Result<()> {
         self.journal.begun(tx, begun)
     }
 
-    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+    fn ended(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
         match stored(tell(tx, &self.inner, answer))? {
             true => {
                 self.is_told.store(true, Ordering::SeqCst);

@@ -5,15 +5,15 @@
 //! followed by one that goes on, pays for no model call twice and does nothing twice. A plain turn is two transactions.
 //!
 //! Not here: any pack, any channel, HTTP. Channels hand in an [`Inbound`](munshi_types::Inbound) and follow
-//! [`Event`]s; packs come in through [`House`](munshi_pack::House).
+//! [`RunEvent`]s; packs come in through [`House`](munshi_pack::House).
 //!
 //! # Layout
-//! - [`Engine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
+//! - [`TurnEngine`]: the one way in; `arrive`, `carry`: a message finds its binding, its run is carried to its end
 //! - `turn`: the stages, a file each; `recover`, `cancel`: taking up, and stopping; [`holders`]: which process works on
 //!   what, and which are dead; `alone`: runs that may break their process;
 //!   `unanswered`: questions nobody answered in time; `late`: acts that a turn no longer waits for; `telling`: what we
 //!   say by ourselves
-//! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`Outcome`]: what came of it
+//! - [`follow`], `hub`, [`marks`]: following a run, live or as it is stored; [`RunOutcome`]: what came of it
 //! - `routing`: which models are asked; [`purse`]: what their calls may cost; `rules`: a binding's guardrails, read once
 //! - [`state`]: where a run can be; [`event`]: what followers see
 //! - [`snapshot`]: what a run takes with it over a crash
@@ -76,25 +76,25 @@ mod turn;
 mod unanswered;
 mod vectors;
 
-pub use cancel::Cancelled;
-pub use engine::{Engine, Parts, ReceiveOptions, Received};
+pub use cancel::RunCancelOutcome;
+pub use engine::{MessageReceipt, ReceiveOptions, TurnEngine, TurnEngineParts};
 pub use error::{Error, Result};
-pub use event::{Event, EventId, Usage};
-pub use follow::Following;
-pub use ingest::Fate;
+pub use event::{EventId, RunEvent, TurnUsage};
+pub use follow::RunFollower;
+pub use ingest::IngestStatus;
 pub use key_use::KeyUse;
-pub use outcome::{CallView, Outcome};
-pub use runs::Due;
-pub use settings::Settings;
-pub use snapshot::Snapshot;
-pub use state::{Halt, RunState};
-pub use turn::Timings;
-pub use vectors::{NoVectors, Vectors};
+pub use outcome::{RunOutcome, ToolCallRecord};
+pub use runs::RunRecoveryScope;
+pub use settings::TurnSettings;
+pub use snapshot::RunSnapshot;
+pub use state::{HaltReason, RunState};
+pub use turn::TurnTimings;
+pub use vectors::{TextEmbeddingFailure, TextEmbeddings};
 
-use munshi_store::{Door, Migration, migration};
+use munshi_store::{Migration, PlatformScope, migration};
 
 /// Why the installation may look at all tenants' runs: to take up those whose process died.
-pub const RUNS: Door = Door::new("runs");
+pub const RUNS: PlatformScope = PlatformScope::new("runs");
 
 pub const MIGRATIONS: &[Migration] = &[
     migration!("0014_turns"),

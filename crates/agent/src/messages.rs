@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
-use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{Attached, BindingId, Id, MessageId, RunId, SessionId, Timestamp};
+use munshi_types::{AttachedFile, BindingId, Id, MessageId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ pub const READ: u32 = 50;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Speaker {
+pub enum MessageSpeaker {
     Person,
     Persona,
 }
 
-impl Speaker {
+impl MessageSpeaker {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Person => "person",
@@ -30,7 +30,7 @@ impl Speaker {
     }
 }
 
-impl FromStr for Speaker {
+impl FromStr for MessageSpeaker {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -42,7 +42,7 @@ impl FromStr for Speaker {
 /// How far a message is to be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum MessageStatus {
     Whole,
     /// An excuse: not billed, and no model is shown it as an answer.
     Degraded,
@@ -50,7 +50,7 @@ pub enum Standing {
     Refused,
 }
 
-impl Standing {
+impl MessageStatus {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Whole => "whole",
@@ -60,7 +60,7 @@ impl Standing {
     }
 }
 
-impl FromStr for Standing {
+impl FromStr for MessageStatus {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
@@ -78,14 +78,14 @@ pub struct Message {
     pub number: i64,
     pub run: RunId,
     pub binding: BindingId,
-    pub speaker: Speaker,
+    pub speaker: MessageSpeaker,
     pub channel: Channel,
     pub outside_id: Option<String>,
     pub text: String,
-    pub attached: Vec<Attached>,
+    pub attached: Vec<AttachedFile>,
     pub language: Option<LanguageCode>,
     pub tokens: u32,
-    pub standing: Standing,
+    pub standing: MessageStatus,
     /// Which beginning of a reply this is; 0 for what came in.
     pub generation: u32,
     /// What stood between the words of a reply, by offset.
@@ -209,13 +209,13 @@ pub(crate) fn add(tx: &mut Tx<'_>, message: &Message) -> Result<()> {
             message.channel.as_str(),
             message.outside_id,
             message.text,
-            Json::of(&message.attached)?,
+            JsonText::of(&message.attached)?,
             message.language.as_ref().map(LanguageCode::as_str),
             message.tokens,
             message.standing.as_str(),
             message.generation,
-            Json::of(&message.marks)?,
-            Json::of(&message.suggestions)?,
+            JsonText::of(&message.marks)?,
+            JsonText::of(&message.suggestions)?,
             message.said_at
         ],
     )?;

@@ -2,30 +2,30 @@
 
 use std::time::Duration;
 
-use munshi_safety::approvals::State;
+use munshi_safety::approvals::ApprovalStatus;
 use munshi_store::{Tx, params};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId, TenantId};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::brought::Handing;
-use crate::engine::Engine;
+use crate::brought::ClientCallRequest;
+use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
-use crate::event::{Event, Usage};
+use crate::event::{RunEvent, TurnUsage};
 use crate::follow::is_still;
-use crate::marks::Marks;
-use crate::messages::{self, Message, Standing};
+use crate::marks::ReplyMarks;
+use crate::messages::{self, Message, MessageStatus};
 use crate::runs::{self, Run};
-use crate::state::{Halt, RunState};
-use crate::steps::{self, Step};
-use crate::turn::Timings;
+use crate::state::{HaltReason, RunState};
+use crate::steps::{self, RunStep};
+use crate::turn::TurnTimings;
 
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct RunOutcome {
     pub run: RunId,
     pub session: SessionId,
     /// The reply's.
@@ -33,27 +33,27 @@ pub struct Outcome {
     pub text: String,
     pub language: Option<LanguageCode>,
     pub state: RunState,
-    pub halt: Option<Halt>,
+    pub halt: Option<HaltReason>,
     pub degraded: bool,
     pub suggestions: Vec<String>,
-    pub calls: Vec<CallView>,
+    pub calls: Vec<ToolCallRecord>,
     /// What the program is to call: it brought these tools itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub handed: Vec<Handing>,
+    pub handed: Vec<ClientCallRequest>,
     /// The reply ends where the model had said as much as it may.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
     /// What it waits for.
     pub approval: Option<ApprovalId>,
-    pub usage: Usage,
-    pub timings: Timings,
+    pub usage: TurnUsage,
+    pub timings: TurnTimings,
     /// The rules that were broken.
     pub violations: Vec<String>,
 }
 
 /// A call of a tool, as its step tells it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CallView {
+pub struct ToolCallRecord {
     pub tool: String,
     pub arguments: Value,
     pub ok: bool,
@@ -61,9 +61,9 @@ pub struct CallView {
     pub micros: i64,
 }
 
-impl Engine {
+impl TurnEngine {
     /// Waits until the run has ended or waits for a person, and tells what came of it.
-    pub async fn outcome(&self, tenant: TenantId, run: RunId) -> Result<Outcome> {
+    pub async fn outcome(&self, tenant: TenantId, run: RunId) -> Result<RunOutcome> {
         let mut pause = PAUSE;
         loop {
             if let Some(room) = self.inner.hub.find(tenant, run) {
@@ -82,7 +82,7 @@ impl Engine {
 }
 
 /// None while it goes on.
-fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
+fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunOutcome>> {
     let run = runs::find(tx, id)?.ok_or(Error::NoRun)?;
     if !is_still(&run) {
         return Ok(None);
@@ -105,16 +105,16 @@ fn read(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Outcome>> {
 fn told(
     run: Run,
     reply: Option<Message>,
-    (calls, handed, cut): (Vec<CallView>, Vec<Handing>, bool),
-    (approval, timings, violations): (Option<ApprovalId>, Timings, Vec<String>),
-) -> Outcome {
-    let degraded = reply.as_ref().is_some_and(|reply| reply.standing == Standing::Degraded);
+    (calls, handed, cut): (Vec<ToolCallRecord>, Vec<ClientCallRequest>, bool),
+    (approval, timings, violations): (Option<ApprovalId>, TurnTimings, Vec<String>),
+) -> RunOutcome {
+    let degraded = reply.as_ref().is_some_and(|reply| reply.standing == MessageStatus::Degraded);
     let usage = reply.as_ref().map(usage).unwrap_or_default();
     let (message, text, language, suggestions) = match reply {
         Some(reply) => (Some(reply.id), reply.text, reply.language, reply.suggestions),
         None => Default::default(),
     };
-    Outcome {
+    RunOutcome {
         run: run.id,
         session: run.session,
         message,
@@ -135,8 +135,8 @@ fn told(
 }
 
 /// Each once, as it stands: one that waited has a step for that and one for its end.
-fn calls(steps: Vec<Step>) -> Vec<CallView> {
-    let mut calls: Vec<(Value, CallView)> = Vec::new();
+fn calls(steps: Vec<RunStep>) -> Vec<ToolCallRecord> {
+    let mut calls: Vec<(Value, ToolCallRecord)> = Vec::new();
     for step in steps {
         let Some(view) = call(&step.body, step.micros) else { continue };
         let act = step.body["act"].clone();
@@ -148,8 +148,8 @@ fn calls(steps: Vec<Step>) -> Vec<CallView> {
     calls.into_iter().map(|(_, view)| view).collect()
 }
 
-fn call(body: &Value, micros: i64) -> Option<CallView> {
-    Some(CallView {
+fn call(body: &Value, micros: i64) -> Option<ToolCallRecord> {
+    Some(ToolCallRecord {
         tool: body.get("tool")?.as_str()?.to_owned(),
         arguments: body.get("arguments")?.clone(),
         ok: body.get("ok")?.as_bool()?,
@@ -158,17 +158,17 @@ fn call(body: &Value, micros: i64) -> Option<CallView> {
     })
 }
 
-fn handing(body: &Value) -> Option<Handing> {
+fn handing(body: &Value) -> Option<ClientCallRequest> {
     serde_json::from_value(body.get("handed")?.clone()).ok()
 }
 
 /// As followers were told.
-fn usage(reply: &Message) -> Usage {
-    let marks: Marks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
+fn usage(reply: &Message) -> TurnUsage {
+    let marks: ReplyMarks = serde_json::from_value(reply.marks.clone()).unwrap_or_default();
     let last = marks.events.into_iter().next_back().map(|mark| mark.event);
     match last {
-        Some(Event::Done { usage, .. }) => usage,
-        _ => Usage::default(),
+        Some(RunEvent::Done { usage, .. }) => usage,
+        _ => TurnUsage::default(),
     }
 }
 
@@ -179,21 +179,21 @@ fn waits_for(tx: &mut Tx<'_>, run: &Run) -> Result<Option<ApprovalId>> {
     let pending = munshi_safety::approvals::pending_in(tx, munshi_types::Id::as_uuid(run.session))?;
     let waits = |id: ApprovalId| {
         run.snapshot.all().any(|called| {
-            matches!(called.outcome, crate::snapshot::CallOutcome::Waiting { approval, .. } if approval == id)
+            matches!(called.outcome, crate::snapshot::ExchangeCallOutcome::Waiting { approval, .. } if approval == id)
         })
     };
-    let open = pending.iter().filter(|known| known.state == State::Pending && waits(known.id));
+    let open = pending.iter().filter(|known| known.state == ApprovalStatus::Pending && waits(known.id));
     Ok(open.map(|approval| approval.id).next_back())
 }
 
-fn timings(tx: &mut Tx<'_>, id: RunId) -> Result<Timings> {
+fn timings(tx: &mut Tx<'_>, id: RunId) -> Result<TurnTimings> {
     let found = tx.optional(
         "SELECT ingest_micros, prepare_micros, think_micros, act_micros, check_micros, respond_micros,
                 first_word_micros, total_micros
          FROM decisions WHERE tenant_id = $1 AND run_id = $2",
         params![id],
         |row| {
-            Ok(Timings {
+            Ok(TurnTimings {
                 ingest: row.get(0)?,
                 prepare: row.get(1)?,
                 think: row.get(2)?,

@@ -1,29 +1,33 @@
 //! Who wrote: the person behind what a channel proved.
 
-use munshi_identity::{Address, Person, persons};
+use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
-use munshi_types::{Ids, Inbound, PersonId, Timestamp};
+use munshi_types::{IdGenerator, InboundMessage, PersonId, Timestamp};
 
 use crate::error::{Error, Result};
 
 /// The addresses that the channel proved, the surest first.
-pub(crate) fn addresses(inbound: &Inbound) -> Result<Vec<Address>> {
+pub(crate) fn addresses(inbound: &InboundMessage) -> Result<Vec<ContactAddress>> {
     let from = &inbound.from;
     let mut found = Vec::new();
-    let mut take = |address: Option<std::result::Result<Address, munshi_identity::AddressError>>| {
-        address.map(|address| address.map(|address| found.push(address))).transpose()
-    };
-    let unfit = |error: munshi_identity::AddressError| Error::Unfit(format!("the sender: {error}"));
-    take(from.phone.as_deref().map(Address::phone)).map_err(unfit)?;
-    take(from.email.as_deref().map(Address::email)).map_err(unfit)?;
-    take(from.handle.as_deref().map(Address::handle)).map_err(unfit)?;
-    let on_channel = |id: &String| Address::channel(inbound.channel.as_str(), id);
+    let mut take = |address: Option<
+        std::result::Result<ContactAddress, munshi_identity::ContactAddressError>,
+    >| { address.map(|address| address.map(|address| found.push(address))).transpose() };
+    let unfit = |error: munshi_identity::ContactAddressError| Error::Unfit(format!("the sender: {error}"));
+    take(from.phone.as_deref().map(ContactAddress::phone)).map_err(unfit)?;
+    take(from.email.as_deref().map(ContactAddress::email)).map_err(unfit)?;
+    take(from.handle.as_deref().map(ContactAddress::handle)).map_err(unfit)?;
+    let on_channel = |id: &String| ContactAddress::channel(inbound.channel.as_str(), id);
     take(from.channel_id.as_ref().map(on_channel)).map_err(unfit)?;
     Ok(found)
 }
 
 /// Somebody we know already, in one statement; none where that takes a closer look.
-pub(crate) fn known(tx: &mut Tx<'_>, inbound: &Inbound, addresses: &[Address]) -> Result<Option<Person>> {
+pub(crate) fn known(
+    tx: &mut Tx<'_>,
+    inbound: &InboundMessage,
+    addresses: &[ContactAddress],
+) -> Result<Option<Person>> {
     if let Some(id) = inbound.from.person {
         let unfit = || Error::Unfit(format!("there is no person {id}"));
         return persons::living(tx, id)?.map(Some).ok_or_else(unfit);
@@ -36,9 +40,9 @@ pub(crate) fn known(tx: &mut Tx<'_>, inbound: &Inbound, addresses: &[Address]) -
 /// The person, made where nobody has any of the addresses. They are held until the transaction ends.
 pub(crate) fn meet(
     tx: &mut Tx<'_>,
-    ids: &Ids,
-    inbound: &Inbound,
-    addresses: &[Address],
+    ids: &IdGenerator,
+    inbound: &InboundMessage,
+    addresses: &[ContactAddress],
     now: Timestamp,
 ) -> Result<Person> {
     let name = inbound.from.name.as_deref().unwrap_or_default();
@@ -54,8 +58,8 @@ pub(crate) fn meet(
 /// who is known by nothing.
 pub(crate) fn is_theirs(
     tx: &mut Tx<'_>,
-    inbound: &Inbound,
-    addresses: &[Address],
+    inbound: &InboundMessage,
+    addresses: &[ContactAddress],
     taken_from: PersonId,
 ) -> Result<bool> {
     let Some(sender) = persons::living(tx, taken_from)?.map(|person| person.id) else { return Ok(false) };

@@ -5,15 +5,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_llm::Fault;
-use munshi_llm::gateway::{Budget, Spend};
+use munshi_llm::ModelError;
+use munshi_llm::gateway::{CallBudget, CallSpend};
 use munshi_llm::money::Cost;
-use munshi_safety::budget::{Amount, Aside, DurableBudget, Rates, RunBudget, RunSpent, RunUse};
+use munshi_safety::budget::{
+    BudgetAmount, DurableBudget, OpenReservation, PriceConversion, RunBudget, RunExhaustion, RunUse,
+};
 use munshi_types::{ReservationId, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::snapshot::Snapshot;
+use crate::snapshot::RunSnapshot;
 
 /// How often, and how long, a call that was broken off is waited for.
 const QUIET: u32 = 50;
@@ -21,7 +23,7 @@ const MOMENT: Duration = Duration::from_millis(5);
 
 /// Drawn on in memory, so that a plain turn's call needs no transaction of its own. What came out of the message's
 /// reservation is settled with the reply, once; what had to be set aside beyond it is settled call by call.
-pub(crate) struct Purse {
+pub(crate) struct TurnBudget {
     more: DurableBudget,
     limit: RunBudget,
     state: Mutex<State>,
@@ -30,23 +32,23 @@ pub(crate) struct Purse {
 #[derive(Debug)]
 struct State {
     /// None where nothing was set aside: after a wait, everything is asked for anew.
-    allowed: Option<Aside>,
+    allowed: Option<OpenReservation>,
     /// For what has no price.
-    rates: Rates,
-    drawn: Drawn,
+    rates: PriceConversion,
+    drawn: ReservationUse,
     used: RunUse,
     /// What runs before this one had used of the same limit.
     before: RunUse,
     output: u64,
     is_unpriced: bool,
-    held: HashMap<ReservationId, Spend>,
+    held: HashMap<ReservationId, CallSpend>,
     next: u128,
-    spent_out: Option<RunSpent>,
+    spent_out: Option<RunExhaustion>,
 }
 
 /// What the calls took out of the message's reservation; a part of the snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Drawn {
+pub struct ReservationUse {
     pub tokens: u64,
     pub output: u64,
     pub money: Cost,
@@ -60,8 +62,8 @@ pub(crate) fn sum(one: RunUse, other: RunUse) -> RunUse {
     RunUse { iterations, ..one.plus(other.tokens, other.money) }
 }
 
-impl Drawn {
-    fn plus(self, spent: Spend) -> Self {
+impl ReservationUse {
+    fn plus(self, spent: CallSpend) -> Self {
         Self {
             tokens: self.tokens.saturating_add(spent.tokens),
             output: self.output.saturating_add(spent.output),
@@ -71,19 +73,19 @@ impl Drawn {
     }
 
     /// What the reservation is settled with.
-    pub fn amount(self) -> Amount {
+    pub fn amount(self) -> BudgetAmount {
         let money = (!self.is_unpriced).then_some(self.money);
-        Amount { tokens: self.tokens, output: self.output, money, ..Amount::interaction() }
+        BudgetAmount { tokens: self.tokens, output: self.output, money, ..BudgetAmount::interaction() }
     }
 }
 
-impl Purse {
+impl TurnBudget {
     /// `allowed` is what is set aside with the message; the snapshot has what a run taken up again has spent already.
     pub(crate) fn new(
         more: DurableBudget,
         limit: RunBudget,
-        allowed: Option<Aside>,
-        spent: &Snapshot,
+        allowed: Option<OpenReservation>,
+        spent: &RunSnapshot,
     ) -> Self {
         let (drawn, used, before) = (spent.drawn, spent.used, spent.before);
         let (output, is_unpriced, held) = (spent.output, spent.is_unpriced, HashMap::new());
@@ -103,7 +105,7 @@ impl Purse {
         Self { more, limit, state: Mutex::new(state) }
     }
 
-    pub(crate) fn drawn(&self) -> Drawn {
+    pub(crate) fn drawn(&self) -> ReservationUse {
         self.lock().drawn
     }
 
@@ -138,7 +140,7 @@ impl Purse {
     }
 
     /// Why the last refusal was this run's own limit, where it was.
-    pub(crate) fn spent_out(&self) -> Option<RunSpent> {
+    pub(crate) fn spent_out(&self) -> Option<RunExhaustion> {
         self.lock().spent_out
     }
 
@@ -147,7 +149,7 @@ impl Purse {
     }
 
     /// Some where it is settled here: out of the reservation, or refused by the run's own limit.
-    fn draw(&self, most: Spend) -> Option<Result<ReservationId, Fault>> {
+    fn draw(&self, most: CallSpend) -> Option<Result<ReservationId, ModelError>> {
         let mut state = self.lock();
         let held = state.held.values().fold(sum(state.used, state.before), |used, held| {
             used.plus(held.tokens, held.cost.unwrap_or_default())
@@ -156,7 +158,7 @@ impl Purse {
         let so_far = RunUse { iterations: 0, seconds: 0, ..held };
         if let Err(spent) = self.limit.check_next(&so_far, most.tokens, most.cost.unwrap_or_default()) {
             state.spent_out = Some(spent);
-            return Some(Err(Fault::OverBudget(spent.to_string())));
+            return Some(Err(ModelError::OverBudget(spent.to_string())));
         }
         if most.tokens > 0 && !state.has_room(most, self.more.clock.now()) {
             return None;
@@ -171,7 +173,7 @@ impl Purse {
 impl State {
     /// Whether what is set aside is still ours and covers one more call. Calls without a price count at the worst one, all
     /// of them, as they will when they are booked.
-    fn has_room(&self, most: Spend, now: Timestamp) -> bool {
+    fn has_room(&self, most: CallSpend, now: Timestamp) -> bool {
         let Some(allowed) = self.allowed.filter(|allowed| allowed.expires_at > now) else { return false };
         let after = self.held.values().fold(self.drawn, |drawn, held| drawn.plus(*held)).plus(most);
         let money = if after.is_unpriced { self.rates.worst(after.tokens) } else { after.money };
@@ -180,15 +182,15 @@ impl State {
 }
 
 #[async_trait]
-impl Budget for Purse {
-    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
+impl CallBudget for TurnBudget {
+    async fn reserve(&self, most: CallSpend) -> Result<ReservationId, ModelError> {
         match self.draw(most) {
             Some(drawn) => drawn,
             None => self.more.reserve(most).await,
         }
     }
 
-    async fn settle(&self, reservation: ReservationId, spent: Spend) {
+    async fn settle(&self, reservation: ReservationId, spent: CallSpend) {
         let is_ours = {
             let mut state = self.lock();
             state.used = state.used.plus(spent.tokens, spent.cost.unwrap_or_default());
@@ -210,8 +212,8 @@ impl Budget for Purse {
 mod tests {
     use super::*;
 
-    fn spend(tokens: u64, micros: Option<i64>) -> Spend {
-        Spend { tokens, output: tokens / 2, cost: micros.map(Cost::from_micros) }
+    fn spend(tokens: u64, micros: Option<i64>) -> CallSpend {
+        CallSpend { tokens, output: tokens / 2, cost: micros.map(Cost::from_micros) }
     }
 
     const NOW: Timestamp = Timestamp::from_micros(1_000_000);
@@ -219,11 +221,14 @@ mod tests {
 
     fn state(tokens: u64, money: i64) -> State {
         let money = Some(Cost::from_micros(money));
-        let most = Amount { tokens, money, ..Amount::interaction() };
+        let most = BudgetAmount { tokens, money, ..BudgetAmount::interaction() };
         State {
-            allowed: Some(Aside { most, expires_at: UNTIL }),
-            rates: Rates { unknown_price: Cost::from_micros(1_000_000), ..Rates::default() },
-            drawn: Drawn::default(),
+            allowed: Some(OpenReservation { most, expires_at: UNTIL }),
+            rates: PriceConversion {
+                unknown_price: Cost::from_micros(1_000_000),
+                ..PriceConversion::default()
+            },
+            drawn: ReservationUse::default(),
             used: RunUse::default(),
             before: RunUse::default(),
             output: 0,
@@ -244,7 +249,7 @@ mod tests {
         state.held.insert(ReservationId::from_uuid(Uuid::nil()), spend(600, Some(100)));
         assert!(!has(&state, 401, Some(1)), "what is held counts");
         state.held.clear();
-        state.drawn = Drawn::default().plus(spend(900, Some(499)));
+        state.drawn = ReservationUse::default().plus(spend(900, Some(499)));
         assert!(has(&state, 100, Some(1)) && !has(&state, 100, Some(2)));
         assert!(!has(&state, 1, None), "and so does all that was drawn before it");
         state.allowed = None;
@@ -259,10 +264,10 @@ mod tests {
 
     #[test]
     fn one_call_without_a_price_makes_the_sum_one_without() {
-        let drawn = Drawn::default().plus(spend(10, Some(3))).plus(spend(4, None));
+        let drawn = ReservationUse::default().plus(spend(10, Some(3))).plus(spend(4, None));
         let amount = drawn.amount();
         assert_eq!((amount.interactions, amount.tokens, amount.money), (1, 14, None));
-        let nothing = Drawn::default().plus(Spend::default());
+        let nothing = ReservationUse::default().plus(CallSpend::default());
         assert_eq!(nothing.amount().money, Some(Cost::ZERO));
     }
 }

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use munshi_safety::approvals::{self, State};
+use munshi_safety::approvals::{self, ApprovalStatus};
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
 use munshi_types::{RunId, SessionId, TenantId, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::RUNS;
-use crate::engine::{Engine, Inner};
+use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::Result;
-use crate::runs::{self, Due, LEASE, Run};
-use crate::snapshot::CallOutcome;
+use crate::runs::{self, LEASE, Run, RunRecoveryScope};
+use crate::snapshot::ExchangeCallOutcome;
 use crate::state::RunState;
-use crate::unanswered::Teller;
+use crate::unanswered::ConversationJournal;
 
 /// So many are taken up in one go.
 pub(crate) const MOST: u32 = 64;
@@ -30,21 +30,21 @@ const PAGE: u32 = 500;
 const PAGES: usize = 4;
 
 /// Behind which run the next reading begins; none is the first.
-pub(crate) type Round = Option<(Timestamp, RunId)>;
+pub(crate) type RecoveryCursor = Option<(Timestamp, RunId)>;
 
-impl Engine {
+impl TurnEngine {
     /// Takes up what a dead process left and sweeps until `stop` is cancelled; then [finishes](Self::finish).
     pub async fn serve(&self, stop: CancellationToken) {
         // On SQLite there is one process: whatever was held, nobody holds any more.
         let first = match self.inner.db.engine() {
-            "sqlite" => Due::All { since: self.inner.born },
-            _ => Due::Lapsed,
+            "sqlite" => RunRecoveryScope::All { since: self.inner.born },
+            _ => RunRecoveryScope::Lapsed,
         };
         let mut registers = tokio::time::interval(REGISTER);
         registers.tick().await;
         self.report(self.register().await.map(|()| 0));
         self.report(self.sweep(first).await);
-        if first != Due::Lapsed {
+        if first != RunRecoveryScope::Lapsed {
             self.take_up_acts();
         }
         let mut ticks = tokio::time::interval(self.inner.settings.sweep);
@@ -54,7 +54,7 @@ impl Engine {
         loop {
             tokio::select! {
                 () = stop.cancelled() => break,
-                _ = ticks.tick() => self.report(self.sweep(Due::Lapsed).await),
+                _ = ticks.tick() => self.report(self.sweep(RunRecoveryScope::Lapsed).await),
                 _ = looks.tick() => self.report(self.take_from_dead().await),
                 _ = registers.tick() => self.report(self.register().await.map(|()| 0)),
             }
@@ -109,7 +109,7 @@ impl Engine {
     fn take_up_acts(&self) {
         let dispatcher = self.inner.dispatcher.clone();
         let abandon = self.inner.abandon.clone();
-        let journal = Arc::new(Teller(self.inner.clone()));
+        let journal = Arc::new(ConversationJournal(self.inner.clone()));
         self.inner.tasks.spawn(async move {
             let swept = tokio::select! {
                 biased;
@@ -140,7 +140,7 @@ impl Engine {
     }
 
     /// Takes up every run that nobody works on and somebody should. Safe on every node at once: each goes to one.
-    pub async fn sweep(&self, due: Due) -> Result<usize> {
+    pub async fn sweep(&self, due: RunRecoveryScope) -> Result<usize> {
         let (terms, mut taken) = (self.inner.desk.terms(self.inner.clock.now()), 0);
         loop {
             let unit = move |tx: &mut PlatformTx<'_>| runs::claim_due(tx, due, terms, MOST);
@@ -177,7 +177,7 @@ impl Engine {
         Ok(taken)
     }
 
-    fn round(&self) -> MutexGuard<'_, Round> {
+    fn round(&self) -> MutexGuard<'_, RecoveryCursor> {
         self.inner.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -201,7 +201,10 @@ impl Engine {
 }
 
 /// A page of those that wait for a person, the longest first.
-fn waiting(tx: &mut PlatformTx<'_>, from: Round) -> munshi_store::Result<Vec<(TenantId, RunId, Timestamp)>> {
+fn waiting(
+    tx: &mut PlatformTx<'_>,
+    from: RecoveryCursor,
+) -> munshi_store::Result<Vec<(TenantId, RunId, Timestamp)>> {
     let (began_at, run) = from.unwrap_or((Timestamp::EPOCH, RunId::from_uuid(Uuid::nil())));
     tx.all(
         across_tenants(
@@ -214,7 +217,12 @@ fn waiting(tx: &mut PlatformTx<'_>, from: Round) -> munshi_store::Result<Vec<(Te
 }
 
 /// Those that can go on.
-fn answered(tx: &mut Tx<'_>, inner: &Inner, runs: Vec<RunId>, now: Timestamp) -> Result<Vec<RunId>> {
+fn answered(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    runs: Vec<RunId>,
+    now: Timestamp,
+) -> Result<Vec<RunId>> {
     let mut answered = Vec::new();
     for id in runs {
         let Some(run) = runs::find(tx, id)? else { continue };
@@ -227,21 +235,26 @@ fn answered(tx: &mut Tx<'_>, inner: &Inner, runs: Vec<RunId>, now: Timestamp) ->
 
 /// Whether there is anything to go on with: a question that is no longer open, a limit that may have freed, or a service
 /// that somebody has logged in at.
-pub(crate) fn is_answered(tx: &mut Tx<'_>, inner: &Inner, run: &Run, now: Timestamp) -> Result<bool> {
+pub(crate) fn is_answered(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    run: &Run,
+    now: Timestamp,
+) -> Result<bool> {
     for called in run.snapshot.all() {
-        if let CallOutcome::Login { connector, since, until } = &called.outcome {
+        if let ExchangeCallOutcome::Login { connector, since, until } = &called.outcome {
             let last = inner.dispatcher.last_login(tx, connector)?;
             if *until <= now || last.is_some_and(|last| last >= *since) {
                 return Ok(true);
             }
         }
-        if let CallOutcome::Waiting { approval, again_at } = called.outcome {
+        if let ExchangeCallOutcome::Waiting { approval, again_at } = called.outcome {
             let due = match approvals::find(tx, approval)? {
                 Some(known) => match known.state {
-                    State::Pending => false,
+                    ApprovalStatus::Pending => false,
                     // One that has run out of time is ended by the sweep of questions.
-                    State::Granted => known.expires_at > now && again_at.is_none_or(|at| at <= now),
-                    State::Refused | State::Expired => true,
+                    ApprovalStatus::Granted => known.expires_at > now && again_at.is_none_or(|at| at <= now),
+                    ApprovalStatus::Refused | ApprovalStatus::Expired => true,
                 },
                 None => true,
             };

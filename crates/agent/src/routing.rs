@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_llm::Target;
-use munshi_llm::gateway::Route;
+use munshi_llm::ModelTarget;
+use munshi_llm::gateway::ModelRoute;
 use munshi_types::tier::Agent;
 
 /// The agent's choice over the installation's. A use for which the agent names only models that are not there counts as
 /// unsaid: a tenant's folder answers on a machine that has none of its models yet.
-pub(crate) fn route(agent: &Agent, installation: &Route, known: &[Arc<Target>]) -> Route {
+pub(crate) fn route(agent: &Agent, installation: &ModelRoute, known: &[Arc<ModelTarget>]) -> ModelRoute {
     let mut route = munshi_tiers::route(agent, installation);
     let is_known = |name: &String| known.iter().any(|target| target.name == *name);
     route.targets.retain(|_, names| names.iter().any(is_known));
@@ -21,20 +21,21 @@ pub(crate) fn route(agent: &Agent, installation: &Route, known: &[Arc<Target>]) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_llm::gateway::Use;
+    use munshi_llm::gateway::Capability;
     use serde_json::json;
 
     #[test]
     fn a_model_that_is_not_there_is_no_choice() {
-        let here = Target::offline();
+        let here = ModelTarget::offline();
         let own = vec![here.name.clone()];
-        let installation = Route { targets: [(Use::Default, own.clone())].into(), ..Route::default() };
+        let installation =
+            ModelRoute { targets: [(Capability::Default, own.clone())].into(), ..ModelRoute::default() };
         let known = [Arc::new(here)];
         let says = |uses| serde_json::from_value(json!({ "models": { "uses": uses } })).unwrap();
         let stranger: Agent = says(json!({ "default": ["main"], "multilingual": ["indic", "main"] }));
         assert_eq!(route(&stranger, &installation, &known).targets, installation.targets);
         let second: Agent = says(json!({ "multilingual": ["indic", own[0]] }));
         let routed = route(&second, &installation, &known);
-        assert_eq!(routed.targets[&Use::Multilingual], ["indic".to_owned(), own[0].clone()]);
+        assert_eq!(routed.targets[&Capability::Multilingual], ["indic".to_owned(), own[0].clone()]);
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use munshi_tiers::guardrails::{Prompt, RuleSet};
-use munshi_tiers::{Resolution, rule_set};
+use munshi_tiers::guardrails::{GuardrailRuleSet, PromptFingerprint};
+use munshi_tiers::{BindingResolution, rule_set};
 use munshi_types::TierId;
 use munshi_types::tier::TierName;
 
@@ -14,10 +14,10 @@ use crate::error::Result;
 const KEPT: usize = 1_000;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
-    pub(crate) set: RuleSet,
+pub(crate) struct BindingRules {
+    pub(crate) set: GuardrailRuleSet,
     /// What is the same in every turn.
-    pub(crate) prompt: Arc<Prompt>,
+    pub(crate) prompt: Arc<PromptFingerprint>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -27,10 +27,10 @@ struct Versions {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Rulebook(Mutex<HashMap<Versions, Rules>>);
+pub(crate) struct BindingRulesCache(Mutex<HashMap<Versions, BindingRules>>);
 
-impl Rulebook {
-    pub(crate) fn of(&self, place: &Resolution) -> Result<Rules> {
+impl BindingRulesCache {
+    pub(crate) fn of(&self, place: &BindingResolution) -> Result<BindingRules> {
         let (human, team, agent) = (&place.human, &place.team, &place.agent);
         let versions = Versions {
             tiers: [(human.id, human.version), (team.id, team.version), (agent.id, agent.version)],
@@ -41,7 +41,8 @@ impl Rulebook {
         }
         let set = rule_set(&human.body, &team.body, &agent.body)?;
         let text: Vec<&str> = place.cast.blocks().map(|(_, text, _)| text).collect();
-        let rules = Rules { set, prompt: Arc::new(Prompt::new(&text.join("\n"), Vec::new())) };
+        let rules =
+            BindingRules { set, prompt: Arc::new(PromptFingerprint::new(&text.join("\n"), Vec::new())) };
         let mut kept = self.kept();
         if kept.len() >= KEPT {
             kept.clear();
@@ -50,7 +51,7 @@ impl Rulebook {
         Ok(rules)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<Versions, Rules>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, HashMap<Versions, BindingRules>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

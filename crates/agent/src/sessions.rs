@@ -1,8 +1,8 @@
 //! Conversations: one of each person with each binding, whatever the channels.
 
-use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::{Channel, LanguageCode};
-use munshi_types::{BindingId, Id, PersonId, ReplyTo, SessionId, Timestamp};
+use munshi_types::{BindingId, Id, PersonId, ReplyAddress, SessionId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub struct Session {
     pub language: Option<LanguageCode>,
     /// Where something goes that nobody waits for.
     #[serde(skip)]
-    pub reply_to: Option<ReplyTo>,
+    pub reply_to: Option<ReplyAddress>,
     /// How much was said, and the number of the last of it.
     pub messages: i64,
     pub summary: Option<String>,
@@ -45,7 +45,7 @@ pub struct Session {
 
 /// Which sessions a list holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SessionFilter {
     #[default]
     All,
     Binding(BindingId),
@@ -54,7 +54,7 @@ pub enum Wanted {
 
 /// What a turn learned about its session; none leaves what stands there.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Learned {
+pub struct SessionUpdate {
     pub language: Option<LanguageCode>,
     pub entities: Option<Value>,
     pub masked: Option<Value>,
@@ -105,10 +105,10 @@ pub fn formerly(tx: &mut Tx<'_>, id: SessionId) -> Result<Vec<SessionId>> {
 }
 
 /// Those that were not merged into others, the last spoken in first.
-pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Session>> {
+pub fn list(tx: &mut Tx<'_>, wanted: SessionFilter, request: &PageRequest) -> Result<Page<Session>> {
     let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
     let rows = match wanted {
-        Wanted::All => tx.all(
+        SessionFilter::All => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
@@ -116,7 +116,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
             params![time, id, fetch],
             read,
         )?,
-        Wanted::Binding(binding) => tx.all(
+        SessionFilter::Binding(binding) => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
@@ -125,7 +125,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
             params![time, id, fetch, binding],
             read,
         )?,
-        Wanted::Person(person) => tx.all(
+        SessionFilter::Person(person) => tx.all(
             "SELECT id, binding_id, person_id, channel, language, reply_to, messages, summary, summarised, entities,
                     masked, tainted, aside, aside_tainted, merged_into, began_at, last_at
              FROM sessions WHERE tenant_id = $1 AND (last_at, id) < ($2, $3) AND merged_into IS NULL
@@ -140,18 +140,18 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
 
 /// A message that has come.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival<'a> {
+pub(crate) struct MessageArrival<'a> {
     pub binding: BindingId,
     pub person: PersonId,
     pub channel: Channel,
     pub outside_id: &'a str,
-    pub reply_to: Option<&'a ReplyTo>,
+    pub reply_to: Option<&'a ReplyAddress>,
     pub now: Timestamp,
 }
 
 /// Numbers the message in the session there is, and holds the session until the transaction ends: that orders what is
 /// said in it. None where there is no session, or the message was taken before.
-pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &Arrival<'_>) -> Result<Option<Session>> {
+pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &MessageArrival<'_>) -> Result<Option<Session>> {
     tx.optional(
         "UPDATE sessions SET messages = messages + 1, channel = $4, reply_to = coalesce($6, reply_to), last_at = $7
          WHERE tenant_id = $1 AND binding_id = $2 AND person_id = $3 AND merged_into IS NULL
@@ -173,7 +173,7 @@ pub(crate) fn arrive(tx: &mut Tx<'_>, arrival: &Arrival<'_>) -> Result<Option<Se
 
 /// The same where there may be no session yet. The person is held by the caller, so that no merge comes between; of two
 /// first messages at once, the second finds what the first made.
-pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &Arrival<'_>) -> Result<Session> {
+pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &MessageArrival<'_>) -> Result<Session> {
     tx.one(
         "INSERT INTO sessions (tenant_id, id, binding_id, person_id, channel, reply_to, messages, summarised, entities,
            tainted, began_at, last_at)
@@ -189,7 +189,7 @@ pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &Arrival<'_>) -> Res
             arrival.person,
             arrival.channel.as_str(),
             written(arrival.reply_to)?,
-            Json::of(&Value::Object(serde_json::Map::default()))?,
+            JsonText::of(&Value::Object(serde_json::Map::default()))?,
             arrival.now
         ],
         read,
@@ -198,7 +198,7 @@ pub(crate) fn make(tx: &mut Tx<'_>, id: SessionId, arrival: &Arrival<'_>) -> Res
 
 /// What a reply needs to know of the session it was numbered in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Numbered {
+pub(crate) struct ReplyPosition {
     pub session: SessionId,
     pub number: i64,
     pub summarised: i64,
@@ -208,9 +208,9 @@ pub(crate) struct Numbered {
 pub(crate) fn answer(
     tx: &mut Tx<'_>,
     session: SessionId,
-    learned: &Learned,
+    learned: &SessionUpdate,
     now: Timestamp,
-) -> Result<Option<Numbered>> {
+) -> Result<Option<ReplyPosition>> {
     tx.optional(
         "UPDATE sessions SET messages = messages + 1, last_at = $3, language = coalesce($4, language),
                 entities = coalesce($5, entities), masked = coalesce($6, masked)
@@ -223,7 +223,7 @@ pub(crate) fn answer(
             written(learned.entities.as_ref())?,
             written(learned.masked.as_ref())?
         ],
-        |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
+        |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
 }
 
@@ -231,9 +231,9 @@ pub(crate) fn answer(
 pub(crate) fn leave(
     tx: &mut Tx<'_>,
     session: SessionId,
-    learned: &Learned,
+    learned: &SessionUpdate,
     now: Timestamp,
-) -> Result<Option<Numbered>> {
+) -> Result<Option<ReplyPosition>> {
     tx.optional(
         "UPDATE sessions SET last_at = $3, language = coalesce($4, language), entities = coalesce($5, entities),
                 masked = coalesce($6, masked)
@@ -246,7 +246,7 @@ pub(crate) fn leave(
             written(learned.entities.as_ref())?,
             written(learned.masked.as_ref())?
         ],
-        |row| Ok(Numbered { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
+        |row| Ok(ReplyPosition { session: row.get(0)?, number: row.get(1)?, summarised: row.get(2)? }),
     )
 }
 

@@ -7,7 +7,7 @@ use munshi_safety::budget::ModelClasses;
 use crate::holders::ProcessIdentity;
 
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct TurnSettings {
     /// How often a turn that takes long renews it.
     pub renew: Duration,
     /// How often runs are looked for whose process died, and those whose question was answered.
@@ -20,7 +20,7 @@ pub struct Settings {
     pub process: Option<ProcessIdentity>,
 }
 
-impl Default for Settings {
+impl Default for TurnSettings {
     fn default() -> Self {
         Self {
             renew: Duration::from_secs(10),

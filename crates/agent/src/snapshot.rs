@@ -3,19 +3,19 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use munshi_llm::Message;
+use munshi_llm::ChatMessage;
 use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
-use munshi_safety::pipeline::{Source, Taint};
-use munshi_tools::{Answer, LOGIN_NEEDED, Label, NotDone};
+use munshi_safety::pipeline::{Taint, TaintSource};
+use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
 use munshi_types::{ActId, ApprovalId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::event::Event;
-use crate::marks::Mark;
-use crate::purse::{Drawn, sum};
-use crate::state::Halt;
+use crate::event::RunEvent;
+use crate::marks::ReplyMark;
+use crate::purse::{ReservationUse, sum};
+use crate::state::HaltReason;
 
 /// What a limit stands in the way of is tried again this often, also where it frees later: limits are raised, too.
 const AGAIN: Duration = Duration::from_secs(15 * 60);
@@ -25,24 +25,24 @@ const LOGIN: Duration = Duration::from_secs(24 * 3600);
 /// Everything that was paid for or done so far, and nothing that can be looked up again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Snapshot {
+pub struct RunSnapshot {
     /// What the model asked of tools and what they answered, the oldest first.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<ToolExchange>,
     pub used: RunUse,
     /// What the runs had used whose work this one took over: it counts against the limit, and was told as theirs.
     pub before: RunUse,
     /// What the run itself has read.
     pub taint: Taint,
     /// Whose words stood in what it was told of the conversation.
-    pub inherited: BTreeSet<Source>,
+    pub inherited: BTreeSet<TaintSource>,
     /// What the model has said before its last call: words that came with calls of tools, before any rule saw them.
     pub said: String,
     /// What stood between those words.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ReplyMark>,
     /// What the tokens in those words and calls stand for, where a model elsewhere was asked.
     pub masked: Option<Value>,
     /// What was taken out of the message's reservation.
-    pub drawn: Drawn,
+    pub drawn: ReservationUse,
     /// Of the tokens used, those that a model wrote; and whether some call had no price.
     pub output: u64,
     pub is_unpriced: bool,
@@ -72,30 +72,30 @@ pub struct Snapshot {
     /// Decided, and only this phrase is left to be said.
     pub phrase: Option<String>,
     /// Decided, and only the reply is left to be made.
-    pub halt: Option<Halt>,
+    pub halt: Option<HaltReason>,
 }
 
 /// Where a call stands: in which exchange, and which of its calls.
-pub type Place = (usize, usize);
+pub type CallIndex = (usize, usize);
 
-impl Snapshot {
-    pub fn called(&self, (exchange, call): Place) -> Option<&Called> {
+impl RunSnapshot {
+    pub fn called(&self, (exchange, call): CallIndex) -> Option<&ExchangeCall> {
         self.exchanges.get(exchange)?.calls.get(call)
     }
 
     /// All calls, the oldest first.
-    pub fn all(&self) -> impl Iterator<Item = &Called> {
+    pub fn all(&self) -> impl Iterator<Item = &ExchangeCall> {
         self.exchanges.iter().flat_map(|exchange| &exchange.calls)
     }
 
     /// The questions that wait, as far as this knows.
     pub fn questions(&self) -> Vec<ApprovalId> {
-        let waiting = |called: &Called| match called.outcome {
-            CallOutcome::Waiting { approval, .. } => Some(approval),
-            CallOutcome::Open
-            | CallOutcome::Login { .. }
-            | CallOutcome::Handed { .. }
-            | CallOutcome::Ended { .. } => None,
+        let waiting = |called: &ExchangeCall| match called.outcome {
+            ExchangeCallOutcome::Waiting { approval, .. } => Some(approval),
+            ExchangeCallOutcome::Open
+            | ExchangeCallOutcome::Login { .. }
+            | ExchangeCallOutcome::Handed { .. }
+            | ExchangeCallOutcome::Ended { .. } => None,
         };
         self.all().filter_map(waiting).collect()
     }
@@ -104,7 +104,7 @@ impl Snapshot {
     pub fn shut(&self) -> Vec<String> {
         let mut shut: Vec<String> = Vec::new();
         for called in self.all() {
-            if let CallOutcome::Login { connector, .. } = &called.outcome
+            if let ExchangeCallOutcome::Login { connector, .. } = &called.outcome
                 && !shut.contains(connector)
             {
                 shut.push(connector.clone());
@@ -130,14 +130,14 @@ impl Snapshot {
     }
 
     /// The calls of the last exchange that the program is to make.
-    pub fn handed(&self) -> impl Iterator<Item = (usize, &Called)> {
+    pub fn handed(&self) -> impl Iterator<Item = (usize, &ExchangeCall)> {
         let calls = self.exchanges.last().into_iter().flat_map(|exchange| &exchange.calls);
         calls.filter_map(|called| match called.outcome {
-            CallOutcome::Handed { number } => Some((number, called)),
-            CallOutcome::Open
-            | CallOutcome::Waiting { .. }
-            | CallOutcome::Login { .. }
-            | CallOutcome::Ended { .. } => None,
+            ExchangeCallOutcome::Handed { number } => Some((number, called)),
+            ExchangeCallOutcome::Open
+            | ExchangeCallOutcome::Waiting { .. }
+            | ExchangeCallOutcome::Login { .. }
+            | ExchangeCallOutcome::Ended { .. } => None,
         })
     }
 
@@ -149,29 +149,29 @@ impl Snapshot {
     }
 
     /// Every place there is.
-    pub fn places(&self) -> Vec<Place> {
+    pub fn places(&self) -> Vec<CallIndex> {
         let exchanges = self.exchanges.iter().enumerate();
         exchanges.flat_map(|(at, exchange)| (0..exchange.calls.len()).map(move |call| (at, call))).collect()
     }
 
     /// Writes down what came of a call, and what follows from it for the calls to come. The same answer noted by the
     /// act's own transaction and by the turn leaves the same behind.
-    pub fn note(&mut self, (exchange, call): Place, answer: &Answer, when: When) {
+    pub fn note(&mut self, (exchange, call): CallIndex, answer: &ToolAnswer, when: EpochStamp) {
         let called = self.exchanges.get_mut(exchange).and_then(|exchange| exchange.calls.get_mut(call));
         let Some(called) = called else { return };
         let outcome = match (self.may_wait, shut_out(&called.outcome, answer, when.now)) {
             (true, Some(shut)) => shut,
             _ => outcome(&called.outcome, answer, when.now),
         };
-        if called.outcome != outcome && outcome != CallOutcome::Open {
+        if called.outcome != outcome && outcome != ExchangeCallOutcome::Open {
             self.rested = when.epoch;
         }
         let ended = match &outcome {
-            CallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
-            CallOutcome::Open
-            | CallOutcome::Waiting { .. }
-            | CallOutcome::Login { .. }
-            | CallOutcome::Handed { .. } => None,
+            ExchangeCallOutcome::Ended { ok, result } => Some((*ok, result.clone())),
+            ExchangeCallOutcome::Open
+            | ExchangeCallOutcome::Waiting { .. }
+            | ExchangeCallOutcome::Login { .. }
+            | ExchangeCallOutcome::Handed { .. } => None,
         };
         called.outcome = outcome;
         let (tool, key, call) =
@@ -186,7 +186,11 @@ impl Snapshot {
             self.failed(tool.clone());
         }
         let offset = self.marks.last().map_or(0, |mark| mark.offset);
-        self.marks.push(Mark { number: 0, offset, event: Event::ToolResult { call, tool, ok, result } });
+        self.marks.push(ReplyMark {
+            number: 0,
+            offset,
+            event: RunEvent::ToolResult { call, tool, ok, result },
+        });
     }
 
     fn failed(&mut self, key: String) {
@@ -215,63 +219,73 @@ pub fn key(tool: &str, arguments: &Value) -> String {
 
 /// When something is noted, and by which take-up of the run.
 #[derive(Clone, Copy, Debug)]
-pub struct When {
+pub struct EpochStamp {
     pub epoch: i64,
     pub now: Timestamp,
 }
 
 /// What is kept of an answer. What a person has agreed to is not refused by what passes by itself: it waits for that.
-fn outcome(before: &CallOutcome, answer: &Answer, now: Timestamp) -> CallOutcome {
+fn outcome(before: &ExchangeCallOutcome, answer: &ToolAnswer, now: Timestamp) -> ExchangeCallOutcome {
     match (before, answer) {
-        (_, Answer::Waiting(approval)) => CallOutcome::Waiting { approval: approval.id, again_at: None },
-        (_, Answer::Running { .. }) => CallOutcome::Open,
-        (CallOutcome::Waiting { approval, .. }, Answer::Refused(refusal)) if refusal.code.passes() => {
+        (_, ToolAnswer::Waiting(approval)) => {
+            ExchangeCallOutcome::Waiting { approval: approval.id, again_at: None }
+        }
+        (_, ToolAnswer::Running { .. }) => ExchangeCallOutcome::Open,
+        (ExchangeCallOutcome::Waiting { approval, .. }, ToolAnswer::Refused(refusal))
+            if refusal.code.passes() =>
+        {
             let latest = now.plus(AGAIN);
             let again_at = Some(refusal.again_at.map_or(latest, |at| at.min(latest)));
-            CallOutcome::Waiting { approval: *approval, again_at }
+            ExchangeCallOutcome::Waiting { approval: *approval, again_at }
         }
-        (_, answer) => CallOutcome::Ended {
-            ok: matches!(answer, Answer::Done(_) | Answer::Rehearsed(_) | Answer::Working { .. }),
+        (_, answer) => ExchangeCallOutcome::Ended {
+            ok: matches!(answer, ToolAnswer::Done(_) | ToolAnswer::Rehearsed(_) | ToolAnswer::Working { .. }),
             result: answer.for_model(),
         },
     }
 }
 
 /// What was not done because nobody is logged in at its service waits for that, for a day at most.
-fn shut_out(before: &CallOutcome, answer: &Answer, now: Timestamp) -> Option<CallOutcome> {
-    let Answer::Failed { code, label: Label::Foreign { connector, .. }, .. } = answer else { return None };
+fn shut_out(
+    before: &ExchangeCallOutcome,
+    answer: &ToolAnswer,
+    now: Timestamp,
+) -> Option<ExchangeCallOutcome> {
+    let ToolAnswer::Failed { code, label: ResultOrigin::Foreign { connector, .. }, .. } = answer else {
+        return None;
+    };
     let until = match before {
-        CallOutcome::Login { until, .. } => *until,
+        ExchangeCallOutcome::Login { until, .. } => *until,
         _ => now.plus(LOGIN),
     };
     let waits = code == LOGIN_NEEDED && now < until;
-    waits.then(|| CallOutcome::Login { connector: connector.clone(), since: now, until })
+    waits.then(|| ExchangeCallOutcome::Login { connector: connector.clone(), since: now, until })
 }
 
 /// Whether it was not the tool that said no. Arguments that were wrong can be put right: that is a failure.
-fn is_denied(answer: &Answer) -> bool {
+fn is_denied(answer: &ToolAnswer) -> bool {
     match answer {
-        Answer::Refused(refusal) => refusal.code.phrase() == "not-permitted",
-        Answer::Dropped { why, .. } => *why == NotDone::Refused,
+        ToolAnswer::Refused(refusal) => refusal.code.phrase() == "not-permitted",
+        ToolAnswer::Dropped { why, .. } => *why == ActDropReason::Refused,
         _ => false,
     }
 }
 
 /// Whether nobody answered in time, or a yes came to nothing in its time: no mistake of the model's.
 fn is_expired(result: &Value) -> bool {
-    result["code"] == NotDone::Expired.code()
+    result["code"] == ActDropReason::Expired.code()
 }
 
 /// One model call that led to acts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Exchange {
+pub struct ToolExchange {
     /// The model's own message: it goes back unchanged.
-    pub asked: Message,
-    pub calls: Vec<Called>,
+    pub asked: ChatMessage,
+    pub calls: Vec<ExchangeCall>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Called {
+pub struct ExchangeCall {
     /// The provider's id of the call.
     pub call_id: String,
     pub tool: String,
@@ -279,29 +293,29 @@ pub struct Called {
     pub arguments: Value,
     /// Given before anything is done, and the same after a crash: by it the act happens once.
     pub act: ActId,
-    pub outcome: CallOutcome,
+    pub outcome: ExchangeCallOutcome,
 }
 
-impl Called {
+impl ExchangeCall {
     /// Whether its question, or the yes to it, has run out of time.
     pub fn has_expired(&self) -> bool {
-        matches!(&self.outcome, CallOutcome::Ended { result, .. } if is_expired(result))
+        matches!(&self.outcome, ExchangeCallOutcome::Ended { result, .. } if is_expired(result))
     }
 
     /// Whether somebody has to log in first.
     pub const fn is_shut_out(&self) -> bool {
-        matches!(self.outcome, CallOutcome::Login { .. })
+        matches!(self.outcome, ExchangeCallOutcome::Login { .. })
     }
 
     /// Whether somebody agreed, and a limit stands in the way.
     pub const fn is_delayed(&self) -> bool {
-        matches!(self.outcome, CallOutcome::Waiting { again_at: Some(_), .. })
+        matches!(self.outcome, ExchangeCallOutcome::Waiting { again_at: Some(_), .. })
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "outcome")]
-pub enum CallOutcome {
+pub enum ExchangeCallOutcome {
     /// Not begun, or begun and its end not known here.
     Open,
     Waiting {

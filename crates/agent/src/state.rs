@@ -57,7 +57,7 @@ impl RunState {
 /// Why a run was halted. The person gets a sentence for each, in their language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "why", content = "detail")]
-pub enum Halt {
+pub enum HaltReason {
     /// A limit of the tenant, binding or person.
     OverBudget(String),
     /// The run's own limit of tokens, money, steps or time.
@@ -75,7 +75,7 @@ pub enum Halt {
     Broken(String),
 }
 
-impl Halt {
+impl HaltReason {
     /// One word for it, as it is stored and told.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -1,16 +1,16 @@
 //! Every transition of a run, in order.
 
-use munshi_store::{Json, Result, Tx, params};
+use munshi_store::{JsonText, Result, Tx, params};
 use munshi_types::{RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::columns::{json, word};
-use crate::runs::Held;
+use crate::runs::RunLease;
 use crate::state::RunState;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct NewStep {
+pub struct NewRunStep {
     pub state: RunState,
     pub body: Value,
     /// How long it took.
@@ -19,7 +19,7 @@ pub struct NewStep {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct RunStep {
     pub number: i64,
     pub epoch: i64,
     pub state: RunState,
@@ -38,7 +38,7 @@ struct Row<'a> {
 }
 
 /// All of them in one statement, numbered after those that are there. The run is held by the caller.
-pub(crate) fn add(tx: &mut Tx<'_>, held: Held, steps: &[NewStep]) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, held: RunLease, steps: &[NewRunStep]) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
@@ -67,19 +67,19 @@ pub(crate) fn add(tx: &mut Tx<'_>, held: Held, steps: &[NewStep]) -> Result<()> 
                     timestamptz 'epoch' + (new.value ->> 'at')::bigint * interval '1 microsecond'
              FROM jsonb_array_elements($4::jsonb) WITH ORDINALITY AS new (value, place)",
         ),
-        params![held.run, held.epoch, Json::of(&rows)?],
+        params![held.run, held.epoch, JsonText::of(&rows)?],
     )?;
     Ok(())
 }
 
 /// In their order; a run has few.
-pub fn list(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<Step>> {
+pub fn list(tx: &mut Tx<'_>, run: RunId) -> Result<Vec<RunStep>> {
     tx.all(
         "SELECT number, epoch, state, body, micros, at FROM run_steps WHERE tenant_id = $1 AND run_id = $2
          ORDER BY number",
         params![run],
         |row| {
-            Ok(Step {
+            Ok(RunStep {
                 number: row.get(0)?,
                 epoch: row.get(1)?,
                 state: word(row, 2)?,

@@ -5,18 +5,18 @@
 //!
 //! # Layout
 //! - [`suggest`]: the choice; `fit`: what may be offered, and how tools are asked for
-//! - [`Splitter`], [`ASKING`]: the model's own line, and what asks for it
+//! - [`SuggestionSplitter`], [`ASKING`]: the model's own line, and what asks for it
 
 mod fit;
 mod line;
 
-use munshi_lang::{PhraseError, Phrasebook, Voice, fold};
-use munshi_safety::pipeline::{Source, Taint};
+use munshi_lang::{Locale, PhraseError, Phrasebook, fold};
+use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_types::ToolSpec;
 
-use crate::choices::{Asked, MOST_SHOWN};
+use crate::choices::{ChoiceQuestion, MOST_SHOWN};
 pub use fit::LONGEST;
-pub use line::{ASKING, Splitter};
+pub use line::{ASKING, SuggestionSplitter};
 
 pub const LEAST: usize = 2;
 pub const MOST: usize = 4;
@@ -25,16 +25,16 @@ const HOUSE: &str = "house";
 
 /// What a turn knows when it ends.
 #[derive(Clone, Debug)]
-pub struct Hints<'h> {
-    pub voice: Voice,
+pub struct SuggestionContext<'h> {
+    pub voice: Locale,
     /// What the person wrote: it is not offered back.
     pub message: &'h str,
-    pub waits: Waits<'h>,
+    pub waits: ExpectedAnswer<'h>,
     /// The tools that were called.
     pub called: Vec<&'h ToolSpec>,
     /// The tools the agent has, with those that are named as follow-ups.
     pub offered: Vec<&'h ToolSpec>,
-    /// The model's own line, as [`Splitter::finish`] gave it.
+    /// The model's own line, as [`SuggestionSplitter::finish`] gave it.
     pub proposed: &'h [String],
     /// What the run has read. After others' words the model's line is not offered: whoever taps it makes its words their
     /// own, and what stands in those is done unasked.
@@ -43,25 +43,25 @@ pub struct Hints<'h> {
 
 /// What the reply leaves open.
 #[derive(Clone, Copy, Debug, Default)]
-pub enum Waits<'h> {
+pub enum ExpectedAnswer<'h> {
     #[default]
     Nothing,
     /// What yes or no answers: an approval that this person may give, or whether to go on.
     YesOrNo,
-    Choice(&'h Asked),
+    Choice(&'h ChoiceQuestion),
 }
 
 /// Two to four suggestions, the likeliest first.
-pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, PhraseError> {
+pub fn suggest(hints: &SuggestionContext<'_>, book: &Phrasebook) -> Result<Vec<String>, PhraseError> {
     let mut list = List { said: key(hints.message), texts: Vec::new() };
     let core = |name: &str| book.say(name, hints.voice, &[]);
     match hints.waits {
-        Waits::YesOrNo => return Ok(vec![core("say-yes")?, core("say-no")?]),
-        Waits::Choice(asked) if asked.choices().len() == 1 => {
+        ExpectedAnswer::YesOrNo => return Ok(vec![core("say-yes")?, core("say-no")?]),
+        ExpectedAnswer::Choice(asked) if asked.choices().len() == 1 => {
             return Ok(vec![core("say-yes")?, core("say-no")?]);
         }
-        Waits::Choice(asked) => numbered(asked).into_iter().for_each(|text| list.add(text)),
-        Waits::Nothing => {}
+        ExpectedAnswer::Choice(asked) => numbered(asked).into_iter().for_each(|text| list.add(text)),
+        ExpectedAnswer::Nothing => {}
     }
     if list.texts.len() >= LEAST {
         return Ok(list.texts);
@@ -69,7 +69,7 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
     for spec in follow_ups(hints) {
         list.add_some(fit::asking_for(spec, hints.voice, book)?);
     }
-    let is_others = hints.taint.sources.iter().any(|source| *source != Source::Visitor);
+    let is_others = hints.taint.sources.iter().any(|source| *source != TaintSource::Visitor);
     let proposed = hints.proposed.iter().filter(|_| !is_others).filter_map(|text| fit::fit(text));
     proposed.filter(|text| fit::is_harmless(text, hints.voice)).for_each(|text| list.add(text));
     // What only looks is offered before what writes, and what any agent can do after what this one is for.
@@ -94,20 +94,20 @@ pub fn suggest(hints: &Hints<'_>, book: &Phrasebook) -> Result<Vec<String>, Phra
 }
 
 /// Those that the called tools declare, if the agent has them, the last call's first.
-fn follow_ups<'h>(hints: &'h Hints<'h>) -> impl Iterator<Item = &'h ToolSpec> {
+fn follow_ups<'h>(hints: &'h SuggestionContext<'h>) -> impl Iterator<Item = &'h ToolSpec> {
     let named = hints.called.iter().rev().flat_map(|spec| &spec.follow_ups);
     let has = |name: &munshi_types::ToolName| hints.offered.iter().find(|spec| spec.name == *name).copied();
     named.filter_map(has).filter(|spec| !is_called(hints, spec))
 }
 
-fn is_called(hints: &Hints<'_>, spec: &ToolSpec) -> bool {
+fn is_called(hints: &SuggestionContext<'_>, spec: &ToolSpec) -> bool {
     hints.called.iter().any(|called| called.name == spec.name)
 }
 
 /// `1. Ramesh Kumar`: the number alone where the label holds what nobody should say by a tap.
-fn numbered(asked: &Asked) -> Vec<String> {
+fn numbered(asked: &ChoiceQuestion) -> Vec<String> {
     let shown = (1..).zip(asked.choices().iter().take(MOST_SHOWN));
-    let text = |(number, choice): (usize, &munshi_tools::Choice)| {
+    let text = |(number, choice): (usize, &munshi_tools::ChoiceOption)| {
         let full = format!("{number}. {}", choice.label.split_whitespace().collect::<Vec<_>>().join(" "));
         let cut: String = full.chars().take(LONGEST).collect();
         if fit::is_plain_label(&choice.label) { cut } else { format!("{number}.") }

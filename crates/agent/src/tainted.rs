@@ -6,12 +6,13 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use munshi_safety::pipeline::Source;
+use munshi_safety::pipeline::TaintSource;
 
-use crate::messages::{Message, Speaker, Standing};
+use crate::messages::{Message, MessageSpeaker, MessageStatus};
 use crate::sessions::Session;
 
-const ALL: [Source; 4] = [Source::Visitor, Source::Document, Source::Connector, Source::Web];
+const ALL: [TaintSource; 4] =
+    [TaintSource::Visitor, TaintSource::Document, TaintSource::Connector, TaintSource::Web];
 /// Where the bits stand of what a reply was made with, and did not read itself.
 const BEHIND: u32 = 4;
 /// So many words in a row are no chance.
@@ -20,21 +21,21 @@ const IN_A_ROW: usize = 5;
 const LONG_NUMBER: usize = 6;
 
 /// Never given to another.
-const fn bit(source: Source) -> i64 {
+const fn bit(source: TaintSource) -> i64 {
     match source {
-        Source::Visitor => 1,
-        Source::Document => 2,
-        Source::Connector => 4,
-        Source::Web => 8,
+        TaintSource::Visitor => 1,
+        TaintSource::Document => 2,
+        TaintSource::Connector => 4,
+        TaintSource::Web => 8,
     }
 }
 
-pub(crate) fn bits(sources: &BTreeSet<Source>) -> i64 {
+pub(crate) fn bits(sources: &BTreeSet<TaintSource>) -> i64 {
     sources.iter().fold(0, |bits, source| bits | bit(*source))
 }
 
 /// Read by itself or made with.
-pub(crate) fn sources(bits: i64) -> BTreeSet<Source> {
+pub(crate) fn sources(bits: i64) -> BTreeSet<TaintSource> {
     let bits = bits | (bits >> BEHIND);
     ALL.into_iter().filter(|source| bits & bit(*source) != 0).collect()
 }
@@ -43,10 +44,10 @@ pub(crate) fn sources(bits: i64) -> BTreeSet<Source> {
 pub(crate) fn of_message(message: &Message, session: &Session) -> i64 {
     match (message.marks["tainted"].as_i64(), message.speaker) {
         (Some(bits), _) => bits,
-        (None, Speaker::Persona) => session.tainted,
+        (None, MessageSpeaker::Persona) => session.tainted,
         // What a program has said stands there as the person's, and is nobody's own words.
-        (None, Speaker::Person) if message.marks["program"] == true => bit(Source::Connector),
-        (None, Speaker::Person) => 0,
+        (None, MessageSpeaker::Person) if message.marks["program"] == true => bit(TaintSource::Connector),
+        (None, MessageSpeaker::Person) => 0,
     }
 }
 
@@ -69,14 +70,14 @@ impl WindowTaint {
         Self { read, behind: (messages >> BEHIND) | plain(summary) | plain(aside) }
     }
 
-    pub(crate) fn sources(self) -> BTreeSet<Source> {
+    pub(crate) fn sources(self) -> BTreeSet<TaintSource> {
         sources(self.read | self.behind)
     }
 
     /// What is kept with a reply that was made here, by a turn that has itself read `own`.
     pub(crate) fn of_reply(
         self,
-        own: &BTreeSet<Source>,
+        own: &BTreeSet<TaintSource>,
         (session, history): (&Session, &[Message]),
         text: &str,
     ) -> i64 {
@@ -100,7 +101,7 @@ impl WindowTaint {
 }
 
 fn is_told(said: &Message, session: &Session) -> bool {
-    said.number > session.summarised && said.standing != Standing::Refused
+    said.number > session.summarised && said.standing != MessageStatus::Refused
 }
 
 /// As if all of it had been read.

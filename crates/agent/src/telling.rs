@@ -2,34 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use munshi_safety::pipeline::Source;
+use munshi_safety::pipeline::TaintSource;
 use munshi_store::Tx;
-use munshi_tiers::prompt::Spoken;
-use munshi_types::{MessageId, Outbound, RunId};
+use munshi_tiers::prompt::UtteranceText;
+use munshi_types::{MessageId, OutboundMessage, RunId};
 
-use crate::engine::Inner;
+use crate::engine::TurnEngineInner;
 use crate::error::Result;
-use crate::marks::Marks;
-use crate::messages::{self, Message, Speaker, Standing};
-use crate::sessions::{self, Learned, Session};
+use crate::marks::ReplyMarks;
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::sessions::{self, Session, SessionUpdate};
 use crate::{keeping, outbox, tainted};
 
 /// What is said.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct ConversationNotice {
     pub(crate) text: String,
     pub(crate) suggestions: Vec<String>,
-    pub(crate) marks: Marks,
+    pub(crate) marks: ReplyMarks,
     /// Whose words stand in it, beside our own.
-    pub(crate) tainted: BTreeSet<Source>,
+    pub(crate) tainted: BTreeSet<TaintSource>,
 }
 
 /// Says it, in the name of the run that it comes from.
-pub(crate) fn put(tx: &mut Tx<'_>, inner: &Inner, session: &Session, run: RunId, told: Told) -> Result<()> {
-    let Told { text, suggestions, marks, tainted } = told;
-    let marks = Marks { tainted: Some(tainted::bits(&tainted)), ..marks };
+pub(crate) fn put(
+    tx: &mut Tx<'_>,
+    inner: &TurnEngineInner,
+    session: &Session,
+    run: RunId,
+    told: ConversationNotice,
+) -> Result<()> {
+    let ConversationNotice { text, suggestions, marks, tainted } = told;
+    let marks = ReplyMarks { tainted: Some(tainted::bits(&tainted)), ..marks };
     let now = inner.clock.now();
-    let Some(place) = sessions::answer(tx, session.id, &Learned::default(), now)? else { return Ok(()) };
+    let Some(place) = sessions::answer(tx, session.id, &SessionUpdate::default(), now)? else {
+        return Ok(());
+    };
     let id: MessageId = inner.ids.next();
     let message = Message {
         id,
@@ -37,14 +45,14 @@ pub(crate) fn put(tx: &mut Tx<'_>, inner: &Inner, session: &Session, run: RunId,
         number: place.number,
         run,
         binding: session.binding,
-        speaker: Speaker::Persona,
+        speaker: MessageSpeaker::Persona,
         channel: session.channel,
         outside_id: None,
-        tokens: Spoken::new(&text).tokens(),
+        tokens: UtteranceText::new(&text).tokens(),
         text: text.clone(),
         attached: Vec::new(),
         language: session.language.clone(),
-        standing: Standing::Whole,
+        standing: MessageStatus::Whole,
         generation: 1,
         marks: serde_json::to_value(&marks).unwrap_or_default(),
         suggestions: suggestions.clone(),
@@ -52,7 +60,7 @@ pub(crate) fn put(tx: &mut Tx<'_>, inner: &Inner, session: &Session, run: RunId,
     };
     messages::add(tx, &message)?;
     if let Some(to) = session.reply_to.clone() {
-        let outbound = Outbound { id, to, text, suggestions, language: session.language.clone() };
+        let outbound = OutboundMessage { id, to, text, suggestions, language: session.language.clone() };
         outbox::put(tx, &inner.desk.queue, session.id, &outbound, now)?;
     }
     if keeping::is_due(place.number, place.summarised) {

@@ -5,27 +5,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::persons;
-use munshi_safety::acts::{self, Begun};
-use munshi_safety::approvals::{Approval, Expiry, Fate, Kind};
-use munshi_safety::pipeline::Source;
+use munshi_safety::acts::{self, ActDecision};
+use munshi_safety::approvals::{Approval, ApprovalExpiry, ApprovalExpiryOutcome, ApprovalKind};
+use munshi_safety::pipeline::TaintSource;
 use munshi_store::{PageRequest, Tx};
-use munshi_tools::{Answer, Journal, Swept};
+use munshi_tools::{ActJournal, ActSweepReport, ToolAnswer};
 use munshi_types::PersonId;
 
-use crate::engine::{Engine, Inner};
+use crate::engine::{TurnEngine, TurnEngineInner};
 use crate::error::Result;
 use crate::late;
-use crate::marks::{Marks, Shown};
+use crate::marks::{ReplyMarks, ShownApproval};
 use crate::runs::{self, Run};
 use crate::sessions::{self, Session};
-use crate::telling::{self, Told};
+use crate::telling::{self, ConversationNotice};
 use crate::turn::voice_of;
 
-impl Engine {
+impl TurnEngine {
     /// Takes up acts whose process died and questions nobody answered in time, and goes on at once with the runs that
     /// waited for them.
-    pub async fn sweep_acts(&self) -> Result<Swept> {
-        let journal = Arc::new(Teller(self.inner.clone()));
+    pub async fn sweep_acts(&self) -> Result<ActSweepReport> {
+        let journal = Arc::new(ConversationJournal(self.inner.clone()));
         let swept = self.inner.dispatcher.sweep(journal).await;
         // Whatever failed, others may have come to an end.
         self.sweep_answered().await?;
@@ -34,19 +34,19 @@ impl Engine {
 }
 
 /// Keeps no record of a run: those are in the transactions of whoever carries it.
-pub(crate) struct Teller(pub(crate) Arc<Inner>);
+pub(crate) struct ConversationJournal(pub(crate) Arc<TurnEngineInner>);
 
-impl Journal for Teller {
-    fn begun(&self, _tx: &mut Tx<'_>, _begun: &Begun) -> munshi_store::Result<()> {
+impl ActJournal for ConversationJournal {
+    fn begun(&self, _tx: &mut Tx<'_>, _begun: &ActDecision) -> munshi_store::Result<()> {
         Ok(())
     }
 
     /// What a turn no longer waits for is told in its conversation.
-    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+    fn ended(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
         late::stored(late::tell(tx, &self.0, answer)).map(drop)
     }
 
-    fn expired(&self, tx: &mut Tx<'_>, expiry: &Expiry) -> munshi_store::Result<()> {
+    fn expired(&self, tx: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
         late::stored(tell(tx, &self.0, expiry))
     }
 }
@@ -60,7 +60,7 @@ struct Notice {
     asks: bool,
 }
 
-fn tell(tx: &mut Tx<'_>, inner: &Inner, expiry: &Expiry) -> Result<()> {
+fn tell(tx: &mut Tx<'_>, inner: &TurnEngineInner, expiry: &ApprovalExpiry) -> Result<()> {
     let approval = &expiry.approval;
     let Some(act) = acts::find(tx, approval.act)? else { return Ok(()) };
     // What no turn wanted has no conversation.
@@ -69,11 +69,11 @@ fn tell(tx: &mut Tx<'_>, inner: &Inner, expiry: &Expiry) -> Result<()> {
     // Its words are those of whoever asked, and of what their turn had read.
     let mut tainted = act.rests_on.taint.sources;
     if persons::find(tx, run.person)?.is_none_or(|asker| asker.role.is_none()) {
-        tainted.insert(Source::Visitor);
+        tainted.insert(TaintSource::Visitor);
     }
     let mut notices = match &expiry.fate {
-        Fate::Dropped => dropped(tx, approval, &run)?,
-        Fate::Escalated(to) => escalated(tx, approval, &run, to)?,
+        ApprovalExpiryOutcome::Dropped => dropped(tx, approval, &run)?,
+        ApprovalExpiryOutcome::Escalated(to) => escalated(tx, approval, &run, to)?,
     };
     // One order for all who hold more than one session.
     notices.sort_by_key(|notice| notice.session.id);
@@ -90,7 +90,7 @@ fn dropped(tx: &mut Tx<'_>, approval: &Approval, run: &Run) -> Result<Vec<Notice
         }
         None => false,
     };
-    if approval.kind == Kind::Outcome || approval.answered_via.is_some() || is_told {
+    if approval.kind == ApprovalKind::Outcome || approval.answered_via.is_some() || is_told {
         return Ok(Vec::new());
     }
     let notice = |session| Notice { session, phrases: ("approval-expired", None), asks: false };
@@ -103,7 +103,7 @@ fn escalated(tx: &mut Tx<'_>, approval: &Approval, run: &Run, to: &[PersonId]) -
         notices.push(Notice { session, phrases: ("approval-escalated", None), asks: false });
     }
     // Whether it happened is asked in the words of the question itself.
-    let after = (approval.kind == Kind::Act).then_some("ask-go-ahead");
+    let after = (approval.kind == ApprovalKind::Act).then_some("ask-go-ahead");
     for person in to.iter().filter(|person| **person != run.person) {
         if let Some(session) = conversation(tx, run, *person)? {
             notices.push(Notice { session, phrases: ("approval-asked", after), asks: true });
@@ -118,13 +118,13 @@ pub(crate) fn conversation(tx: &mut Tx<'_>, run: &Run, person: PersonId) -> Resu
         return Ok(Some(session));
     }
     let newest = PageRequest::new(None, 1);
-    Ok(sessions::list(tx, sessions::Wanted::Person(person), &newest)?.items.into_iter().next())
+    Ok(sessions::list(tx, sessions::SessionFilter::Person(person), &newest)?.items.into_iter().next())
 }
 
 fn say(
     tx: &mut Tx<'_>,
-    inner: &Inner,
-    (approval, tainted): (&Approval, &BTreeSet<Source>),
+    inner: &TurnEngineInner,
+    (approval, tainted): (&Approval, &BTreeSet<TaintSource>),
     run: &Run,
     notice: &Notice,
 ) -> Result<()> {
@@ -141,7 +141,16 @@ fn say(
     if let Some(after) = after {
         text = format!("{text}\n{}", phrase(after));
     }
-    let marks = Marks { asks: asks.then(|| Shown::from(approval)).into_iter().collect(), ..Marks::default() };
+    let marks = ReplyMarks {
+        asks: asks.then(|| ShownApproval::from(approval)).into_iter().collect(),
+        ..ReplyMarks::default()
+    };
     let suggestions = if *asks { vec![phrase("say-yes"), phrase("say-no")] } else { Vec::new() };
-    telling::put(tx, inner, session, run.id, Told { text, suggestions, marks, tainted: tainted.clone() })
+    telling::put(
+        tx,
+        inner,
+        session,
+        run.id,
+        ConversationNotice { text, suggestions, marks, tainted: tainted.clone() },
+    )
 }

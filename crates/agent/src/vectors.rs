@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use munshi_llm::gateway::{About, Account, MemoryTab, Route};
-use munshi_llm::{Fault, calls};
-use munshi_safety::budget::{Account as Payer, DurableBudget, Lane, plan};
+use munshi_llm::gateway::{CallBilling, CallSubject, InMemoryCallLog, ModelRoute};
+use munshi_llm::{ModelError, calls};
+use munshi_safety::budget::{BudgetAccount as Payer, BudgetLane, DurableBudget, plan};
 use munshi_store::Tx;
-use munshi_tiers::Resolution;
+use munshi_tiers::BindingResolution;
 use munshi_types::{Id, PersonId};
 
-use crate::engine::Engine;
+use crate::engine::TurnEngine;
 use crate::error::Result;
 use crate::routing;
 
 /// Vectors in the order of their texts.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Vectors {
+pub struct TextEmbeddings {
     pub vectors: Vec<Vec<f32>>,
     /// As the provider counted them; none of the model of this machine.
     pub tokens: u64,
@@ -23,21 +23,21 @@ pub struct Vectors {
 
 /// Why there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NoVectors {
+pub enum TextEmbeddingFailure {
     OverBudget(String),
     /// The request can't be answered by this model.
     Unfit(String),
     Failed(String),
 }
 
-impl Engine {
+impl TurnEngine {
     /// Asks the model that the binding's route embeds with. Every attempt is paid and written down.
     pub async fn vectors(
         &self,
-        place: &Resolution,
+        place: &BindingResolution,
         person: Option<PersonId>,
         texts: &[String],
-    ) -> Result<Result<Vectors, NoVectors>> {
+    ) -> Result<Result<TextEmbeddings, TextEmbeddingFailure>> {
         let inner = &self.inner;
         let settings = inner.office.clone();
         let read = move |tx: &mut Tx<'_>| -> Result<_> {
@@ -46,8 +46,8 @@ impl Engine {
         let (plan, policy) = inner.db.read(place.tenant, read).await?;
         let own = routing::route(&place.agent.body, &inner.route, inner.gateway.targets());
         let own = policy.residency.restrict(own);
-        let route = Route { permitted: inner.settings.classes.permitted(plan), ..own };
-        let tab = Arc::new(MemoryTab::default());
+        let route = ModelRoute { permitted: inner.settings.classes.permitted(plan), ..own };
+        let tab = Arc::new(InMemoryCallLog::default());
         let account = self.account(place, person, tab.clone());
         let made = match inner.gateway.embedder(&route) {
             Ok(target) => inner.gateway.embed(&target, texts, &account).await,
@@ -57,14 +57,23 @@ impl Engine {
         let record = move |tx: &mut Tx<'_>| attempts.iter().try_for_each(|call| calls::record(tx, call));
         inner.db.write(place.tenant, record).await?;
         Ok(made
-            .map(|made| Vectors { vectors: made.vectors, tokens: made.input_tokens.unwrap_or(0) })
+            .map(|made| TextEmbeddings { vectors: made.vectors, tokens: made.input_tokens.unwrap_or(0) })
             .map_err(refused))
     }
 
-    fn account(&self, place: &Resolution, person: Option<PersonId>, tab: Arc<MemoryTab>) -> Account {
+    fn account(
+        &self,
+        place: &BindingResolution,
+        person: Option<PersonId>,
+        tab: Arc<InMemoryCallLog>,
+    ) -> CallBilling {
         let inner = &self.inner;
-        let payer =
-            Payer { binding: Some(place.binding_id), person, lane: Lane::People, zone: place.zone.clone() };
+        let payer = Payer {
+            binding: Some(place.binding_id),
+            person,
+            lane: BudgetLane::People,
+            zone: place.zone.clone(),
+        };
         let budget = DurableBudget {
             db: inner.db.clone(),
             governor: Arc::new(inner.office.governor.clone()),
@@ -73,17 +82,17 @@ impl Engine {
             run: None,
             clock: inner.clock.clone(),
         };
-        let about = About { run: None, binding: Some(place.binding_id.as_uuid()) };
-        Account { tenant: place.tenant, about, budget: Arc::new(budget), tab, prices: None }
+        let about = CallSubject { run: None, binding: Some(place.binding_id.as_uuid()) };
+        CallBilling { tenant: place.tenant, about, budget: Arc::new(budget), tab, prices: None }
     }
 }
 
-fn refused(fault: Fault) -> NoVectors {
+fn refused(fault: ModelError) -> TextEmbeddingFailure {
     match fault {
-        Fault::OverBudget(what) => NoVectors::OverBudget(what),
-        fault @ (Fault::TooLong | Fault::Rejected { .. } | Fault::NoTarget(_)) => {
-            NoVectors::Unfit(fault.to_string())
+        ModelError::OverBudget(what) => TextEmbeddingFailure::OverBudget(what),
+        fault @ (ModelError::TooLong | ModelError::Rejected { .. } | ModelError::NoTarget(_)) => {
+            TextEmbeddingFailure::Unfit(fault.to_string())
         }
-        fault => NoVectors::Failed(fault.to_string()),
+        fault => TextEmbeddingFailure::Failed(fault.to_string()),
     }
 }

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use crate::names::OFFLINE;
-use crate::problem::{Place, Problem, Problems};
-use crate::reader::Reader;
-use crate::secret::Url;
-use crate::section::{Outline, Section};
+use crate::problem::{ConfigProblem, ConfigProblems, SettingOrigin};
+use crate::reader::ConfigReader;
+use crate::secret::RedactedUrl;
+use crate::section::{ConfigSection, SectionOutline};
 use crate::sections::{
-    Audit, Budget, Connectors, Data, Jobs, Log, Models, Routes, Server, SignIn, Store, Telemetry, Vault, Web,
+    AuditSection, BudgetSection, ConnectorsSection, DataSection, JobsSection, LogSection, ModelsSection,
+    RoutesSection, ServerSection, SignInSection, StoreSection, TelemetrySection, VaultSection, WebSection,
 };
-use crate::show::{Entry, Show};
-use crate::sources::Sources;
+use crate::show::{EffectiveConfig, EffectiveSetting};
+use crate::sources::ConfigSources;
 
 macro_rules! sections {
     ($($field:ident: $section:ty,)+) => {
@@ -20,14 +21,14 @@ macro_rules! sections {
         pub struct Config {
             $(pub $field: $section,)+
             /// What each key came to and who said so; for [`Config::show`].
-            entries: Vec<Entry>,
+            entries: Vec<EffectiveSetting>,
         }
 
         /// Every section, in the order of the example and the docs.
-        pub(crate) const SECTIONS: &[Outline] = &[$(Outline::of::<$section>()),+];
+        pub(crate) const SECTIONS: &[SectionOutline] = &[$(SectionOutline::of::<$section>()),+];
 
         impl Config {
-            fn take(reader: &mut Reader) -> Option<Self> {
+            fn take(reader: &mut ConfigReader) -> Option<Self> {
                 $(let $field = <$section>::take(reader);)+
                 Some(Self { $($field: $field?,)+ entries: reader.entries() })
             }
@@ -36,26 +37,26 @@ macro_rules! sections {
 }
 
 sections! {
-    server: Server,
-    sign_in: SignIn,
-    data: Data,
-    store: Store,
-    jobs: Jobs,
-    vault: Vault,
-    audit: Audit,
-    models: Models,
-    routes: Routes,
-    budget: Budget,
-    connectors: Connectors,
-    log: Log,
-    telemetry: Telemetry,
-    web: Web,
+    server: ServerSection,
+    sign_in: SignInSection,
+    data: DataSection,
+    store: StoreSection,
+    jobs: JobsSection,
+    vault: VaultSection,
+    audit: AuditSection,
+    models: ModelsSection,
+    routes: RoutesSection,
+    budget: BudgetSection,
+    connectors: ConnectorsSection,
+    log: LogSection,
+    telemetry: TelemetrySection,
+    web: WebSection,
 }
 
 impl Config {
     /// Reads the file and the variables. Either every setting is good, or every problem is reported.
-    pub fn load(sources: &Sources) -> Result<Self, Problems> {
-        let mut reader = Reader::open(sources);
+    pub fn load(sources: &ConfigSources) -> Result<Self, ConfigProblems> {
+        let mut reader = ConfigReader::open(sources);
         let taken = Self::take(&mut reader);
         let mut problems = reader.into_problems();
         problems.extend(taken.as_ref().and_then(Self::owner_without_postgres));
@@ -64,24 +65,23 @@ impl Config {
                 config.explain();
                 Ok(config)
             }
-            _ => Err(Problems::new(problems)),
+            _ => Err(ConfigProblems::new(problems)),
         }
     }
 
     /// The database to open: `store.url`, or the SQLite file in the data folder.
-    pub fn store_url(&self) -> Url {
-        self.store
-            .url
-            .clone()
-            .unwrap_or_else(|| Url::new(format!("sqlite:{}", self.data.dir.join("munshi.db").display())))
+    pub fn store_url(&self) -> RedactedUrl {
+        self.store.url.clone().unwrap_or_else(|| {
+            RedactedUrl::new(format!("sqlite:{}", self.data.dir.join("munshi.db").display()))
+        })
     }
 
     /// Where migrations are run: `store.owner_url`, or the same as [`Config::store_url`].
-    pub fn store_owner_url(&self) -> Url {
+    pub fn store_owner_url(&self) -> RedactedUrl {
         self.store
             .owner_url
             .as_ref()
-            .map_or_else(|| self.store_url(), |url| Url::new(url.reveal().to_owned()))
+            .map_or_else(|| self.store_url(), |url| RedactedUrl::new(url.reveal().to_owned()))
     }
 
     /// The file with the vault's key: `vault.key_file`, or the one in the data folder.
@@ -92,8 +92,8 @@ impl Config {
     /// The file that settings were read from, if any was.
     pub fn file(&self) -> Option<PathBuf> {
         self.entries.iter().find_map(|entry| match &entry.from {
-            Place::File { file } | Place::Line { file, .. } => Some(PathBuf::from(file)),
-            Place::Environment { .. } | Place::Default => None,
+            SettingOrigin::File { file } | SettingOrigin::Line { file, .. } => Some(PathBuf::from(file)),
+            SettingOrigin::Environment { .. } | SettingOrigin::Default => None,
         })
     }
 
@@ -112,21 +112,21 @@ impl Config {
     }
 
     /// Where a key's value was written, such as `models.sonnet` and `base_url`.
-    pub fn place(&self, section: &str, key: &str) -> Place {
-        self.entry(section, key).map_or(Place::Default, |entry| entry.from.clone())
+    pub fn place(&self, section: &str, key: &str) -> SettingOrigin {
+        self.entry(section, key).map_or(SettingOrigin::Default, |entry| entry.from.clone())
     }
 
     /// Every key with its value and where it came from, secrets as dots.
-    pub fn show(&self) -> Show {
-        Show::new(self.entries.clone())
+    pub fn show(&self) -> EffectiveConfig {
+        EffectiveConfig::new(self.entries.clone())
     }
 
     /// An owner's login beside an SQLite file would migrate one database and open another.
-    fn owner_without_postgres(&self) -> Option<Problem> {
+    fn owner_without_postgres(&self) -> Option<ConfigProblem> {
         if self.store.owner_url.is_none() || self.store_url().is_postgres() {
             return None;
         }
-        Some(Problem {
+        Some(ConfigProblem {
             place: self.place("store", "owner_url"),
             key: Some("store.owner_url".to_owned()),
             what: "an owner's login is given, but `store.url` is not a Postgres database".to_owned(),
@@ -156,7 +156,7 @@ impl Config {
         }
     }
 
-    fn entry(&self, section: &str, key: &str) -> Option<&Entry> {
+    fn entry(&self, section: &str, key: &str) -> Option<&EffectiveSetting> {
         self.entries.iter().find(|entry| entry.is(section, key))
     }
 }

@@ -1,7 +1,7 @@
 //! The reference of every key, as `docs/configuration.md` holds it.
 
 use crate::config::SECTIONS;
-use crate::section::{Key, Many, Outline};
+use crate::section::{SectionCardinality, SectionOutline, SettingDefinition};
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -28,10 +28,10 @@ pub fn docs() -> String {
     format!("{INTRODUCTION}{sections}")
 }
 
-fn section(outline: &Outline) -> String {
+fn section(outline: &SectionOutline) -> String {
     let doc: Vec<&str> = outline.doc.iter().map(|line| line.trim()).collect();
     let rows: String = outline.keys.iter().map(row).collect();
-    let value = if outline.many == Many::No { "default" } else { "example" };
+    let value = if outline.many == SectionCardinality::No { "default" } else { "example" };
     format!(
         "\n## {}\n\n{}\n\n| key and variable | {value} | what it does |\n|---|---|---|\n{rows}",
         outline.heading(),
@@ -39,7 +39,7 @@ fn section(outline: &Outline) -> String {
     )
 }
 
-fn row(key: &Key) -> String {
+fn row(key: &SettingDefinition) -> String {
     let doc: Vec<&str> = key.doc_lines().collect();
     let meaning = format!("{} Write {}.", doc.join(" "), (key.expects)());
     format!(

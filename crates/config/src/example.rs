@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::config::SECTIONS;
-use crate::section::{Key, Many};
+use crate::section::{SectionCardinality, SettingDefinition};
 
 const INTRODUCTION: &str = "\
 # Munshi's settings. Every key is shown with its default: to change one, take away the `#` before it.
@@ -20,8 +20,8 @@ pub fn example() -> String {
             add(&mut text, format_args!("# {}", line.trim()));
         }
         match outline.many {
-            Many::No => add(&mut text, format_args!("[{}]", outline.name)),
-            Many::Named(name) => add(&mut text, format_args!("#[{}.{name}]", outline.name)),
+            SectionCardinality::No => add(&mut text, format_args!("[{}]", outline.name)),
+            SectionCardinality::Named(name) => add(&mut text, format_args!("#[{}.{name}]", outline.name)),
         }
         for key in outline.keys {
             add_key(&mut text, key);
@@ -30,7 +30,7 @@ pub fn example() -> String {
     text
 }
 
-fn add_key(text: &mut String, key: &Key) {
+fn add_key(text: &mut String, key: &SettingDefinition) {
     text.push('\n');
     for line in key.doc_lines() {
         add(text, format_args!("# {line}"));

@@ -6,28 +6,28 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::config::SECTIONS;
-use crate::kinds::{Quoted, Raw};
-use crate::names::{self, Name};
+use crate::kinds::{QuotedSetting, RawSetting};
+use crate::names::{self, SectionInstance};
 use crate::nearest;
-use crate::problem::{Place, Problem};
-use crate::reader::Written;
-use crate::section::{Many, Outline, heading};
-use crate::sources::Source;
+use crate::problem::{ConfigProblem, SettingOrigin};
+use crate::reader::SourcedSetting;
+use crate::section::{SectionCardinality, SectionOutline, heading};
+use crate::sources::ConfigFileSource;
 
 /// What the file says, by the key's path, and what is wrong with it. The values themselves are not judged.
 #[derive(Debug, Default)]
-pub(crate) struct File {
-    pub(crate) values: BTreeMap<String, Written>,
+pub(crate) struct FileSettings {
+    pub(crate) values: BTreeMap<String, SourcedSetting>,
     /// Of the sections that stand many times, in the order of the file.
-    pub(crate) names: Vec<Name>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) names: Vec<SectionInstance>,
+    pub(crate) problems: Vec<ConfigProblem>,
 }
 
-impl File {
-    pub(crate) fn read(source: &Source) -> Self {
+impl FileSettings {
+    pub(crate) fn read(source: &ConfigFileSource) -> Self {
         match source {
-            Source::Text { name, bytes } => Self::parse(name, bytes),
-            Source::Path(path) => {
+            ConfigFileSource::Text { name, bytes } => Self::parse(name, bytes),
+            ConfigFileSource::Path(path) => {
                 let name = path.display().to_string();
                 match std::fs::read(path) {
                     Ok(bytes) => Self::parse(&name, &bytes),
@@ -48,8 +48,8 @@ impl File {
             }
             _ => (format!("it can't be read: {error}"), "check that this is a plain file"),
         };
-        let place = Place::File { file: name.to_owned() };
-        let problem = Problem { place, key: None, what, hint: Some(hint.to_owned()) };
+        let place = SettingOrigin::File { file: name.to_owned() };
+        let problem = ConfigProblem { place, key: None, what, hint: Some(hint.to_owned()) };
         Self { problems: vec![problem], ..Self::default() }
     }
 
@@ -69,8 +69,8 @@ impl File {
     }
 }
 
-fn not_text(place: Place) -> Problem {
-    Problem {
+fn not_text(place: SettingOrigin) -> ConfigProblem {
+    ConfigProblem {
         place,
         key: None,
         what: "from here on the file is not UTF-8 text".to_owned(),
@@ -85,7 +85,7 @@ struct Walk<'a> {
     /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not
     /// judged, so that one slip is one problem.
     broken: BTreeSet<usize>,
-    file: File,
+    file: FileSettings,
 }
 
 impl Walk<'_> {
@@ -94,7 +94,7 @@ impl Walk<'_> {
             let place = self.place(name);
             let known = SECTIONS.iter().find(|outline| outline.name == name.get_ref().as_ref());
             match (known, value.get_ref()) {
-                (Some(outline), DeValue::Table(table)) if outline.many == Many::No => {
+                (Some(outline), DeValue::Table(table)) if outline.many == SectionCardinality::No => {
                     self.section(outline, None, table);
                 }
                 (Some(outline), DeValue::Table(table)) => self.many(outline, table),
@@ -107,7 +107,7 @@ impl Walk<'_> {
         }
     }
 
-    fn many(&mut self, outline: &Outline, table: &DeTable<'_>) {
+    fn many(&mut self, outline: &SectionOutline, table: &DeTable<'_>) {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(name, _)| name.span().start);
         for (name, value) in entries {
@@ -130,7 +130,7 @@ impl Walk<'_> {
     }
 
     /// Whether it can be a name, and no other is the same to a variable.
-    fn name(&mut self, section: &'static str, name: &str, place: &Place) -> bool {
+    fn name(&mut self, section: &'static str, name: &str, place: &SettingOrigin) -> bool {
         let twin =
             self.file.names.iter().find(|known| known.section == section && names::alike(&known.name, name));
         let problem =
@@ -141,20 +141,24 @@ impl Walk<'_> {
                 false
             }
             None => {
-                self.file.names.push(Name { section, name: name.to_owned(), place: place.clone() });
+                self.file.names.push(SectionInstance {
+                    section,
+                    name: name.to_owned(),
+                    place: place.clone(),
+                });
                 true
             }
         }
     }
 
-    fn section(&mut self, outline: &Outline, under: Option<&str>, table: &DeTable<'_>) {
+    fn section(&mut self, outline: &SectionOutline, under: Option<&str>, table: &DeTable<'_>) {
         for (name, value) in table {
             match outline.keys.iter().find(|key| key.name == name.get_ref().as_ref()) {
                 Some(key) => {
                     let place = self.place(value);
                     if !self.is_broken(&place) {
-                        let raw = Raw::of(value.get_ref());
-                        self.file.values.insert(key.path_in(under), Written { raw, place });
+                        let raw = RawSetting::of(value.get_ref());
+                        self.file.values.insert(key.path_in(under), SourcedSetting { raw, place });
                     }
                 }
                 None => {
@@ -173,35 +177,35 @@ impl Walk<'_> {
         }
     }
 
-    fn add(&mut self, problem: Problem) {
+    fn add(&mut self, problem: ConfigProblem) {
         if !self.is_broken(&problem.place) {
             self.file.problems.push(problem);
         }
     }
 
-    fn is_broken(&self, place: &Place) -> bool {
+    fn is_broken(&self, place: &SettingOrigin) -> bool {
         line_of(place).is_some_and(|line| self.broken.contains(&line))
     }
 
-    fn place<T>(&self, spanned: &Spanned<T>) -> Place {
+    fn place<T>(&self, spanned: &Spanned<T>) -> SettingOrigin {
         locate(self.name, self.text, spanned.span().start)
     }
 }
 
-fn syntax_problem(message: &str, place: Place) -> Problem {
+fn syntax_problem(message: &str, place: SettingOrigin) -> ConfigProblem {
     let (what, hint) = match message {
         "duplicate key" => ("this was already written above".to_owned(), Some("keep one of the two")),
         _ => (message.trim_end_matches(", expected nothing").to_owned(), None),
     };
-    Problem { place, key: None, what, hint: hint.map(str::to_owned) }
+    ConfigProblem { place, key: None, what, hint: hint.map(str::to_owned) }
 }
 
-fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: Place) -> Problem {
+fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: SettingOrigin) -> ConfigProblem {
     let hint = match found {
         DeValue::Array(_) => format!("write the heading once, with single brackets: [{heading}]"),
         _ => format!("write [{heading}] on a line of its own, and its keys below"),
     };
-    Problem {
+    ConfigProblem {
         place,
         key: Some(key.to_owned()),
         what: "this is a section, not a key".to_owned(),
@@ -210,12 +214,12 @@ fn not_a_section(heading: &str, key: &str, found: &DeValue<'_>, place: Place) ->
 }
 
 /// A key that stands right under a section of many.
-fn unnamed(outline: &Outline, key: &str, place: Place) -> Problem {
+fn unnamed(outline: &SectionOutline, key: &str, place: SettingOrigin) -> ConfigProblem {
     let example = match outline.many {
-        Many::Named(example) => heading(outline.name, Some(example)),
-        Many::No => outline.name.to_owned(),
+        SectionCardinality::Named(example) => heading(outline.name, Some(example)),
+        SectionCardinality::No => outline.name.to_owned(),
     };
-    Problem {
+    ConfigProblem {
         place,
         key: Some(heading(outline.name, Some(key))),
         what: "this stands under no name".to_owned(),
@@ -223,21 +227,21 @@ fn unnamed(outline: &Outline, key: &str, place: Place) -> Problem {
     }
 }
 
-fn twins(name: &str, twin: &Name, place: &Place) -> Problem {
-    Problem {
+fn twins(name: &str, twin: &SectionInstance, place: &SettingOrigin) -> ConfigProblem {
+    ConfigProblem {
         place: place.clone(),
         key: None,
-        what: format!("{} and {} are one name in a variable", Quoted(name), Quoted(&twin.name)),
+        what: format!("{} and {} are one name in a variable", QuotedSetting(name), QuotedSetting(&twin.name)),
         hint: Some("choose names that differ in more than dashes and underscores".to_owned()),
     }
 }
 
-fn unknown_section(name: &str, table: &DeTable<'_>, place: Place) -> Problem {
+fn unknown_section(name: &str, table: &DeTable<'_>, place: SettingOrigin) -> ConfigProblem {
     let by_key = || table.keys().find_map(|key| nearest::key(name, key.get_ref())).map(|key| key.section);
     let hint = match nearest::section(name).or_else(by_key) {
         Some(section) => {
             let known = SECTIONS.iter().find(|outline| outline.name == section);
-            let heading = known.map_or_else(|| section.to_owned(), Outline::heading);
+            let heading = known.map_or_else(|| section.to_owned(), SectionOutline::heading);
             format!("did you mean [{heading}]?")
         }
         None => {
@@ -246,11 +250,16 @@ fn unknown_section(name: &str, table: &DeTable<'_>, place: Place) -> Problem {
             format!("the sections are {}", known.join(", "))
         }
     };
-    let what = format!("there is no section {}", Quoted(name));
-    Problem { place, key: None, what, hint: Some(hint) }
+    let what = format!("there is no section {}", QuotedSetting(name));
+    ConfigProblem { place, key: None, what, hint: Some(hint) }
 }
 
-fn unknown_key(outline: Option<&Outline>, under: Option<&str>, name: &str, place: Place) -> Problem {
+fn unknown_key(
+    outline: Option<&SectionOutline>,
+    under: Option<&str>,
+    name: &str,
+    place: SettingOrigin,
+) -> ConfigProblem {
     let section = outline.map_or("", |outline| outline.name);
     let path = outline.map_or_else(|| name.to_owned(), |_| format!("{}.{name}", heading(section, under)));
     let listed = || {
@@ -266,20 +275,25 @@ fn unknown_key(outline: Option<&Outline>, under: Option<&str>, name: &str, place
     });
     let hint =
         meant.or_else(listed).unwrap_or_else(|| "keys stand under a section such as [server]".to_owned());
-    Problem { place, key: None, what: format!("there is no key {}", Quoted(&path)), hint: Some(hint) }
+    ConfigProblem {
+        place,
+        key: None,
+        what: format!("there is no key {}", QuotedSetting(&path)),
+        hint: Some(hint),
+    }
 }
 
-fn line_of(place: &Place) -> Option<usize> {
+fn line_of(place: &SettingOrigin) -> Option<usize> {
     match place {
-        Place::Line { line, .. } => Some(*line),
+        SettingOrigin::Line { line, .. } => Some(*line),
         _ => None,
     }
 }
 
-fn locate(name: &str, text: &str, at: usize) -> Place {
+fn locate(name: &str, text: &str, at: usize) -> SettingOrigin {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    Place::Line {
+    SettingOrigin::Line {
         file: name.to_owned(),
         line: before.matches('\n').count() + 1,
         column: before[start..].chars().count() + 1,

@@ -38,12 +38,13 @@ pub use docs::docs;
 pub use example::example;
 pub use names::OFFLINE;
 pub use nearest::of as find_nearest;
-pub use problem::{Place, Problem, Problems};
-pub use secret::{Secret, Url};
+pub use problem::{ConfigProblem, ConfigProblems, SettingOrigin};
+pub use secret::{ConfigSecret, RedactedUrl};
 pub use sections::{
-    Audit, Budget, Data, Jobs, JsonMode, Log, LogFormat, Model, ModelSize, ModelWire, Models, NewcomerRole,
-    OutputLimit, Provider, Routes, Server, SignIn, Store, Strategy, Telemetry, TenantPlan, ThinkingMode,
-    Vault,
+    AuditSection, BudgetSection, ConfiguredModel, DataSection, JobsSection, JsonModeChoice, LogFormat,
+    LogSection, ModelSize, ModelWire, ModelsSection, NewcomerRole, OutputLimitChoice, ProviderChoice,
+    RoutesSection, RoutingStrategyChoice, ServerSection, SignInSection, StoreSection, TelemetrySection,
+    TenantPlan, ThinkingModeChoice, VaultSection,
 };
-pub use show::{Entry, Show, Shown};
-pub use sources::{Sources, has_display};
+pub use show::{EffectiveConfig, EffectiveSetting, RedactedSetting};
+pub use sources::{ConfigSources, has_display};

@@ -3,15 +3,15 @@
 //! A variable has no dashes, so `MUNSHI__MODELS__GPT_MINI__KEY` means `gpt-mini` where the file has that name, and
 //! `gpt_mini` where it has neither. Two underscores would end the name, so no name has them.
 
-use crate::kinds::Quoted;
-use crate::problem::{Place, Problem};
+use crate::kinds::QuotedSetting;
+use crate::problem::{ConfigProblem, SettingOrigin};
 
 /// A name, and where it was first written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Name {
+pub(crate) struct SectionInstance {
     pub(crate) section: &'static str,
     pub(crate) name: String,
-    pub(crate) place: Place,
+    pub(crate) place: SettingOrigin,
 }
 
 /// The target that is always there; nobody else may have its name.
@@ -20,10 +20,10 @@ pub const OFFLINE: &str = "offline";
 const LONGEST: usize = 60;
 
 /// Why it can't be a name, if it can't.
-pub(crate) fn refuse(section: &str, name: &str, place: &Place) -> Option<Problem> {
+pub(crate) fn refuse(section: &str, name: &str, place: &SettingOrigin) -> Option<ConfigProblem> {
     let (what, hint) = if name == OFFLINE {
         (
-            format!("{} is the name of the model that needs no server", Quoted(name)),
+            format!("{} is the name of the model that needs no server", QuotedSetting(name)),
             "choose another name; `offline` can be used in [routes] as it is".to_owned(),
         )
     } else if is_name(name) {
@@ -34,9 +34,9 @@ pub(crate) fn refuse(section: &str, name: &str, place: &Place) -> Option<Problem
             Some(mended) => format!("{rule}: [{section}.{mended}]"),
             None => format!("{rule}, such as [{section}.sonnet]"),
         };
-        (format!("{} can't be a name", Quoted(name)), hint)
+        (format!("{} can't be a name", QuotedSetting(name)), hint)
     };
-    Some(Problem { place: place.clone(), key: None, what, hint: Some(hint) })
+    Some(ConfigProblem { place: place.clone(), key: None, what, hint: Some(hint) })
 }
 
 /// Whether the two are one in a variable.
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     fn refused(name: &str) -> Option<String> {
-        refuse("models", name, &Place::Default).map(|problem| problem.hint.unwrap_or_default())
+        refuse("models", name, &SettingOrigin::Default).map(|problem| problem.hint.unwrap_or_default())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What was probably meant, when a word is not known.
 
 use crate::config::SECTIONS;
-use crate::section::{Key, Many};
+use crate::section::{SectionCardinality, SettingDefinition};
 
 /// The known word closest to `word`, when it is close enough to be a slip or its beginning.
 pub fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -20,13 +20,13 @@ pub fn of<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'
 
 /// The key that `name` in `section` was probably meant to be: that name in another section, or a name like
 /// it in this one.
-pub(crate) fn key(section: &str, name: &str) -> Option<&'static Key> {
+pub(crate) fn key(section: &str, name: &str) -> Option<&'static SettingDefinition> {
     let meant = self::section(section);
-    let named = |key: &&Key| key.name.eq_ignore_ascii_case(name);
+    let named = |key: &&SettingDefinition| key.name.eq_ignore_ascii_case(name);
     let here =
         || SECTIONS.iter().filter(|outline| Some(outline.name) == meant).flat_map(|outline| outline.keys);
     // What stands under a name was hardly meant for another section.
-    let stays = || here().any(|key| key.many != Many::No);
+    let stays = || here().any(|key| key.many != SectionCardinality::No);
     let elsewhere = || SECTIONS.iter().flat_map(|outline| outline.keys).find(|key| named(key) && !stays());
     let alike = || of(name, here().map(|key| key.name)).and_then(|word| here().find(|key| key.name == word));
     here().find(named).or_else(elsewhere).or_else(alike)
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn slips_are_understood_and_strangers_are_not() {
-        let path = |section, name| key(section, name).map(Key::path);
+        let path = |section, name| key(section, name).map(SettingDefinition::path);
         assert_eq!(path("server", "listn").as_deref(), Some("server.listen"));
         assert_eq!(path("srever", "listen").as_deref(), Some("server.listen"));
         assert_eq!(path("server", "request_timeout").as_deref(), Some("server.request_timeout_seconds"));
@@ -57,6 +57,6 @@ mod tests {
         assert_eq!(path("server", "colour"), None);
         assert_eq!(section("sotre"), Some("store"));
         assert_eq!(section("elephant"), None);
-        assert_eq!(key(&"x".repeat(1_000_000), &"y".repeat(1_000_000)).map(Key::path), None);
+        assert_eq!(key(&"x".repeat(1_000_000), &"y".repeat(1_000_000)).map(SettingDefinition::path), None);
     }
 }

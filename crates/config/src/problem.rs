@@ -7,7 +7,7 @@ use serde::Serialize;
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "source", rename_all = "snake_case")]
-pub enum Place {
+pub enum SettingOrigin {
     /// The file as a whole: it is missing or can't be read.
     #[serde(rename = "file")]
     File { file: String },
@@ -22,8 +22,8 @@ pub enum Place {
 
 /// One thing that is wrong. Its text never holds a secret's value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    pub place: Place,
+pub struct ConfigProblem {
+    pub place: SettingOrigin,
     /// The key it is about, such as `server.listen`; none when it is about the file itself.
     pub key: Option<String>,
     pub what: String,
@@ -33,25 +33,25 @@ pub struct Problem {
 /// Everything that is wrong: the file from top to bottom, then the variables. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(transparent)]
-pub struct Problems(Vec<Problem>);
+pub struct ConfigProblems(Vec<ConfigProblem>);
 
-impl Problems {
-    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+impl ConfigProblems {
+    pub(crate) fn new(mut problems: Vec<ConfigProblem>) -> Self {
         problems.sort_by(|one, other| one.place.cmp(&other.place));
         Self(problems)
     }
 
     /// For those who look closer than the settings do: everything they found, if anything.
-    pub fn refuse(problems: Vec<Problem>) -> Result<(), Self> {
+    pub fn refuse(problems: Vec<ConfigProblem>) -> Result<(), Self> {
         if problems.is_empty() { Ok(()) } else { Err(Self::new(problems)) }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+    pub fn iter(&self) -> impl Iterator<Item = &ConfigProblem> {
         self.0.iter()
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { file } => f.write_str(file),
@@ -62,12 +62,12 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.place)?;
         match (&self.place, &self.key) {
             // A variable's name says the key already.
-            (Place::Environment { .. }, _) | (_, None) => {}
+            (SettingOrigin::Environment { .. }, _) | (_, None) => {}
             (_, Some(key)) => write!(f, "{key}: ")?,
         }
         f.write_str(&self.what)?;
@@ -78,7 +78,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for ConfigProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
         let noun = if count == 1 { "problem" } else { "problems" };

@@ -9,9 +9,9 @@ pub const DOTS: &str = "••••••••";
 
 /// A password, key or anything that is shown as dots everywhere.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct ConfigSecret(String);
 
-impl Secret {
+impl ConfigSecret {
     pub fn new(text: String) -> Self {
         Self(text)
     }
@@ -21,7 +21,7 @@ impl Secret {
     }
 }
 
-impl fmt::Display for Secret {
+impl fmt::Display for ConfigSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(DOTS)
     }
@@ -29,9 +29,9 @@ impl fmt::Display for Secret {
 
 /// An address that may carry a password: shown whole but for that.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Url(String);
+pub struct RedactedUrl(String);
 
-impl Url {
+impl RedactedUrl {
     pub fn new(text: String) -> Self {
         Self(text)
     }
@@ -51,7 +51,7 @@ impl Url {
 }
 
 /// Rather too much is hidden than too little: a password may hold an unescaped `@`, `/` or `?`.
-impl fmt::Display for Url {
+impl fmt::Display for RedactedUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (scheme, rest) = match self.0.find("://") {
             Some(at) => self.0.split_at(at + 3),
@@ -112,7 +112,7 @@ macro_rules! printed_as_shown {
     )+};
 }
 
-printed_as_shown!(Secret, Url);
+printed_as_shown!(ConfigSecret, RedactedUrl);
 
 #[cfg(test)]
 mod tests {
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_dots_in_every_form() {
-        let secret = Secret::new("hunter2".to_owned());
+        let secret = ConfigSecret::new("hunter2".to_owned());
         let forms = [secret.to_string(), format!("{secret:?}"), serde_json::to_string(&secret).unwrap()];
         for form in forms {
             assert!(form.contains(DOTS) && !form.contains("hunter2"), "{form}");
@@ -141,23 +141,23 @@ mod tests {
             ("postgres://h/d?password=a@pa55", "postgres://h/d?••••••••"),
             ("postgres://db.local/m?user=x&password=pa55", "postgres://db.local/m?user=x&password=••••••••"),
         ] {
-            let url = Url::new(written.to_owned());
+            let url = RedactedUrl::new(written.to_owned());
             assert_eq!(url.to_string(), shown);
-            assert_eq!(format!("{url:?}"), format!("Url({shown})"));
+            assert_eq!(format!("{url:?}"), format!("RedactedUrl({shown})"));
         }
     }
 
     #[test]
     fn the_engine_is_told_by_the_scheme() {
-        assert!(Url::new("postgresql://x".to_owned()).is_postgres());
-        assert!(Url::new("sqlite:x".to_owned()).is_sqlite());
-        assert!(!Url::new("पोस्ट".to_owned()).is_postgres());
+        assert!(RedactedUrl::new("postgresql://x".to_owned()).is_postgres());
+        assert!(RedactedUrl::new("sqlite:x".to_owned()).is_sqlite());
+        assert!(!RedactedUrl::new("पोस्ट".to_owned()).is_postgres());
     }
 
     proptest! {
         #[test]
         fn no_password_is_ever_printed(password in "[!-~]{0,8}ZZZ[!-~]{0,8}") {
-            let url = Url::new(format!("postgres://munshi:{password}@host/db"));
+            let url = RedactedUrl::new(format!("postgres://munshi:{password}@host/db"));
             prop_assert!(!url.to_string().contains("ZZZ"));
         }
     }

@@ -1,13 +1,13 @@
 //! A section is written once, as a documented struct with defaults; the rest follows from that text.
 
-use crate::reader::Reader;
+use crate::reader::ConfigReader;
 
 /// One key as its section's file defines it; the example, the docs and the hints are made from this.
 #[derive(Clone, Copy, Debug)]
-pub struct Key {
+pub struct SettingDefinition {
     pub section: &'static str,
     /// Whether the section stands for many, each under a name.
-    pub many: Many,
+    pub many: SectionCardinality,
     pub name: &'static str,
     /// The doc comment, a line each, as the compiler hands it over (with its leading space).
     pub doc: &'static [&'static str],
@@ -19,13 +19,13 @@ pub struct Key {
 
 /// How often a section can stand in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Many {
+pub enum SectionCardinality {
     No,
     /// As often as one likes, `[section.name]` each; with a name for the example.
     Named(&'static str),
 }
 
-impl Many {
+impl SectionCardinality {
     /// What stands for the name people choose.
     const NAME: &'static str = "NAME";
 
@@ -37,7 +37,7 @@ impl Many {
     }
 }
 
-impl Key {
+impl SettingDefinition {
     /// `server.listen`, `models.NAME.key`
     pub fn path(&self) -> String {
         self.path_in(self.many.name())
@@ -72,27 +72,27 @@ pub(crate) fn heading(section: &str, name: Option<&str>) -> String {
 pub const PREFIX: &str = "MUNSHI__";
 
 /// What the `section!` and `named_section!` macros write for a section.
-pub trait Section: Sized {
+pub trait ConfigSection: Sized {
     const NAME: &'static str;
-    const MANY: Many;
+    const MANY: SectionCardinality;
     const DOC: &'static [&'static str];
-    const KEYS: &'static [Key];
+    const KEYS: &'static [SettingDefinition];
 
     /// Reads every key, so that every problem is found; `None` when one of them could not be read.
-    fn take(reader: &mut Reader) -> Option<Self>;
+    fn take(reader: &mut ConfigReader) -> Option<Self>;
 }
 
 /// A section as a value, for those that walk over all of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Outline {
+pub struct SectionOutline {
     pub name: &'static str,
-    pub many: Many,
+    pub many: SectionCardinality,
     pub doc: &'static [&'static str],
-    pub keys: &'static [Key],
+    pub keys: &'static [SettingDefinition],
 }
 
-impl Outline {
-    pub const fn of<S: Section>() -> Self {
+impl SectionOutline {
+    pub const fn of<S: ConfigSection>() -> Self {
         Self { name: S::NAME, many: S::MANY, doc: S::DOC, keys: S::KEYS }
     }
 
@@ -122,23 +122,23 @@ macro_rules! section {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name {
-            $($(#[doc = $key_doc])+ pub $field: <$kind as $crate::kinds::Kind>::Value,)+
+            $($(#[doc = $key_doc])+ pub $field: <$kind as $crate::kinds::SettingKind>::Value,)+
         }
 
-        impl $crate::section::Section for $name {
+        impl $crate::section::ConfigSection for $name {
             const NAME: &'static str = $section;
-            const MANY: $crate::section::Many = $crate::section::Many::No;
+            const MANY: $crate::section::SectionCardinality = $crate::section::SectionCardinality::No;
             const DOC: &'static [&'static str] = &[$($doc),+];
-            const KEYS: &'static [$crate::section::Key] = &[$($crate::section::Key {
+            const KEYS: &'static [$crate::section::SettingDefinition] = &[$($crate::section::SettingDefinition {
                 section: $section,
-                many: $crate::section::Many::No,
+                many: $crate::section::SectionCardinality::No,
                 name: $crate::section::key_name!($field $($key)?),
                 doc: &[$($key_doc),+],
                 default: stringify!($default),
-                expects: <$kind as $crate::kinds::Kind>::expects,
+                expects: <$kind as $crate::kinds::SettingKind>::expects,
             }),+];
 
-            fn take(reader: &mut $crate::reader::Reader) -> Option<Self> {
+            fn take(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
                 let mut keys = Self::KEYS.iter();
                 $(let $field = keys.next().and_then(|key| reader.take::<$kind>(key));)+
                 $($check(reader);)?
@@ -172,41 +172,41 @@ macro_rules! named_section {
         pub struct $one {
             pub name: String,
             /// Where it was first written, for problems with what it lacks.
-            pub place: $crate::problem::Place,
-            $($(#[doc = $must_doc])+ pub $must: <$must_kind as $crate::kinds::Kind>::Value,)+
-            $($(#[doc = $key_doc])+ pub $field: Option<<$kind as $crate::kinds::Kind>::Value>,)+
+            pub place: $crate::problem::SettingOrigin,
+            $($(#[doc = $must_doc])+ pub $must: <$must_kind as $crate::kinds::SettingKind>::Value,)+
+            $($(#[doc = $key_doc])+ pub $field: Option<<$kind as $crate::kinds::SettingKind>::Value>,)+
         }
 
         impl $one {
-            fn take(reader: &mut $crate::reader::Reader, from: $crate::names::Name) -> Option<Self> {
-                let mut keys = <$all as $crate::section::Section>::KEYS.iter();
+            fn take(reader: &mut $crate::reader::ConfigReader, from: $crate::names::SectionInstance) -> Option<Self> {
+                let mut keys = <$all as $crate::section::ConfigSection>::KEYS.iter();
                 $(let $must = keys.next().and_then(|key| reader.require::<$must_kind>(key, &from));)+
                 $(let $field = keys.next().and_then(|key| reader.take_named::<$kind>(key, &from));)+
                 Some(Self { name: from.name, place: from.place, $($must: $must?,)+ $($field: $field?,)+ })
             }
         }
 
-        impl $crate::section::Section for $all {
+        impl $crate::section::ConfigSection for $all {
             const NAME: &'static str = $section;
-            const MANY: $crate::section::Many = $crate::section::Many::Named($example);
+            const MANY: $crate::section::SectionCardinality = $crate::section::SectionCardinality::Named($example);
             const DOC: &'static [&'static str] = &[$($doc),+];
-            const KEYS: &'static [$crate::section::Key] = &[$($crate::section::Key {
+            const KEYS: &'static [$crate::section::SettingDefinition] = &[$($crate::section::SettingDefinition {
                 section: $section,
-                many: <$all as $crate::section::Section>::MANY,
+                many: <$all as $crate::section::ConfigSection>::MANY,
                 name: stringify!($must),
                 doc: &[$($must_doc),+],
                 default: stringify!($must_example),
-                expects: <$must_kind as $crate::kinds::Kind>::expects,
-            },)+ $($crate::section::Key {
+                expects: <$must_kind as $crate::kinds::SettingKind>::expects,
+            },)+ $($crate::section::SettingDefinition {
                 section: $section,
-                many: <$all as $crate::section::Section>::MANY,
+                many: <$all as $crate::section::ConfigSection>::MANY,
                 name: $crate::section::key_name!($field $($key)?),
                 doc: &[$($key_doc),+],
                 default: stringify!($default),
-                expects: <$kind as $crate::kinds::Kind>::expects,
+                expects: <$kind as $crate::kinds::SettingKind>::expects,
             }),+];
 
-            fn take(reader: &mut $crate::reader::Reader) -> Option<Self> {
+            fn take(reader: &mut $crate::reader::ConfigReader) -> Option<Self> {
                 let names = reader.names($section);
                 // All are read before one that could not be ends it, so that every problem is found.
                 let taken: Vec<Option<$one>> = names.into_iter().map(|name| $one::take(reader, name)).collect();

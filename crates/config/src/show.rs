@@ -4,13 +4,13 @@ use std::fmt::{self, Write};
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::problem::Place;
-use crate::section::Key;
+use crate::problem::SettingOrigin;
+use crate::section::SettingDefinition;
 
 /// A value in the form it would have in the file; a secret is dots already.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(untagged)]
-pub enum Shown {
+pub enum RedactedSetting {
     Text(String),
     Whole(u64),
     Flag(bool),
@@ -19,18 +19,23 @@ pub enum Shown {
 
 /// One key and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct EffectiveSetting {
     /// `server`, or `models.sonnet` where there are many.
     section: String,
     name: &'static str,
-    pub value: Shown,
-    pub from: Place,
+    pub value: RedactedSetting,
+    pub from: SettingOrigin,
     /// What an empty value comes to, where that is not plain from the value.
     pub means: Option<String>,
 }
 
-impl Entry {
-    pub(crate) fn new(section: String, key: &Key, value: Shown, from: Place) -> Self {
+impl EffectiveSetting {
+    pub(crate) fn new(
+        section: String,
+        key: &SettingDefinition,
+        value: RedactedSetting,
+        from: SettingOrigin,
+    ) -> Self {
         Self { section, name: key.name, value, from, means: None }
     }
 
@@ -44,7 +49,7 @@ impl Entry {
     }
 }
 
-impl Serialize for Entry {
+impl Serialize for EffectiveSetting {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut entry = serializer.serialize_struct("Entry", 4)?;
         entry.serialize_field("key", &self.key())?;
@@ -61,17 +66,17 @@ impl Serialize for Entry {
 /// Every key. As JSON a list of entries; as text it reads like the file.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
-pub struct Show {
-    pub entries: Vec<Entry>,
+pub struct EffectiveConfig {
+    pub entries: Vec<EffectiveSetting>,
 }
 
-impl Show {
-    pub(crate) fn new(entries: Vec<Entry>) -> Self {
+impl EffectiveConfig {
+    pub(crate) fn new(entries: Vec<EffectiveSetting>) -> Self {
         Self { entries }
     }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for RedactedSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write_text(f, text),
@@ -100,7 +105,7 @@ fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     f.write_char('"')
 }
 
-impl fmt::Display for Show {
+impl fmt::Display for EffectiveConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines: Vec<String> =
             self.entries.iter().map(|entry| format!("{} = {}", entry.name, entry.value)).collect();

@@ -5,17 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::kinds::Home;
+use crate::kinds::HomeFolders;
 
 /// The file and the variables to read. The default has neither: every setting is then its default.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
-    pub(crate) file: Option<Source>,
+pub struct ConfigSources {
+    pub(crate) file: Option<ConfigFileSource>,
     pub(crate) variables: BTreeMap<OsString, OsString>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Source {
+pub(crate) enum ConfigFileSource {
     Path(PathBuf),
     /// Held in memory; the name stands in messages.
     Text {
@@ -24,7 +24,7 @@ pub(crate) enum Source {
     },
 }
 
-impl Sources {
+impl ConfigSources {
     /// The real environment and the file, or the first that exists of `munshi.toml` here, in the person's
     /// config folder and in `/etc/munshi`. Nothing else in Munshi reads the environment.
     #[allow(clippy::disallowed_methods, reason = "this is munshi-config, where it is loaded once")]
@@ -39,13 +39,13 @@ impl Sources {
     /// A file that must exist.
     #[must_use]
     pub fn with_file(self, path: impl Into<PathBuf>) -> Self {
-        Self { file: Some(Source::Path(path.into())), ..self }
+        Self { file: Some(ConfigFileSource::Path(path.into())), ..self }
     }
 
     /// A file's content that is already in memory, under the name that messages call it by.
     #[must_use]
     pub fn with_text(self, name: &str, content: impl Into<Vec<u8>>) -> Self {
-        Self { file: Some(Source::Text { name: name.to_owned(), bytes: content.into() }), ..self }
+        Self { file: Some(ConfigFileSource::Text { name: name.to_owned(), bytes: content.into() }), ..self }
     }
 
     #[must_use]
@@ -61,13 +61,13 @@ impl Sources {
     /// The file that will be read, if any.
     pub fn file(&self) -> Option<&Path> {
         match &self.file {
-            Some(Source::Path(path)) => Some(path),
+            Some(ConfigFileSource::Path(path)) => Some(path),
             _ => None,
         }
     }
 
-    pub(crate) fn home(&self) -> Home {
-        Home {
+    pub(crate) fn home(&self) -> HomeFolders {
+        HomeFolders {
             folder: self.folder("HOME"),
             data: self.folder("XDG_DATA_HOME"),
             config: self.folder("XDG_CONFIG_HOME"),
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     fn candidates(variables: &[(&str, &str)]) -> Vec<String> {
-        let sources = Sources::default().with_variables(variables.iter().copied());
+        let sources = ConfigSources::default().with_variables(variables.iter().copied());
         sources.candidates().iter().map(|path| path.display().to_string()).collect()
     }
 
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn a_file_in_the_config_folder_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        let sources = Sources::default().with_variables([("XDG_CONFIG_HOME", folder.path())]);
+        let sources = ConfigSources::default().with_variables([("XDG_CONFIG_HOME", folder.path())]);
         assert_eq!(sources.search().filter(|path| path.starts_with(folder.path())), None);
         let file = folder.path().join("munshi").join("munshi.toml");
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();

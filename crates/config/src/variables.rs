@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 use crate::config::SECTIONS;
-use crate::kinds::{Quoted, Raw};
-use crate::names::{self, Name};
+use crate::kinds::{QuotedSetting, RawSetting};
+use crate::names::{self, SectionInstance};
 use crate::nearest;
-use crate::problem::{Place, Problem};
-use crate::reader::Written;
-use crate::section::{Key, Many, Outline, PREFIX};
+use crate::problem::{ConfigProblem, SettingOrigin};
+use crate::reader::SourcedSetting;
+use crate::section::{PREFIX, SectionCardinality, SectionOutline, SettingDefinition};
 
 /// What the variables say, by the key's path, and what is wrong with their names.
 #[derive(Debug, Default)]
-pub(crate) struct Variables {
-    pub(crate) values: BTreeMap<String, Written>,
+pub(crate) struct EnvironmentSettings {
+    pub(crate) values: BTreeMap<String, SourcedSetting>,
     /// The file's names, then those that only a variable has.
-    pub(crate) names: Vec<Name>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) names: Vec<SectionInstance>,
+    pub(crate) problems: Vec<ConfigProblem>,
 }
 
-impl Variables {
-    pub(crate) fn read(variables: &BTreeMap<OsString, OsString>, names: Vec<Name>) -> Self {
+impl EnvironmentSettings {
+    pub(crate) fn read(variables: &BTreeMap<OsString, OsString>, names: Vec<SectionInstance>) -> Self {
         let mut found = Self { names, ..Self::default() };
         for (name, value) in variables {
             // Ours are plain ASCII, so a name that is not Unicode is somebody else's.
@@ -33,7 +33,7 @@ impl Variables {
     }
 
     fn add(&mut self, variable: &str, value: &OsString) {
-        let place = Place::Environment { variable: variable.to_owned() };
+        let place = SettingOrigin::Environment { variable: variable.to_owned() };
         let path = match known(variable) {
             Some(Known { key, name: None }) => key.path(),
             Some(Known { key, name: Some(name) }) => match self.name(key.section, name, &place) {
@@ -44,9 +44,9 @@ impl Variables {
         };
         match value.to_str() {
             Some(value) => {
-                self.values.insert(path, Written { raw: Raw::Bare(value.to_owned()), place });
+                self.values.insert(path, SourcedSetting { raw: RawSetting::Bare(value.to_owned()), place });
             }
-            None => self.problems.push(Problem {
+            None => self.problems.push(ConfigProblem {
                 place,
                 key: Some(path),
                 what: "the value is not UTF-8 text".to_owned(),
@@ -56,7 +56,12 @@ impl Variables {
     }
 
     /// The name that a variable means: one that is there already, or a new one.
-    fn name(&mut self, section: &'static str, name: String, place: &Place) -> Result<String, Problem> {
+    fn name(
+        &mut self,
+        section: &'static str,
+        name: String,
+        place: &SettingOrigin,
+    ) -> Result<String, ConfigProblem> {
         let there =
             self.names.iter().find(|known| known.section == section && names::alike(&known.name, &name));
         if let Some(there) = there {
@@ -65,19 +70,19 @@ impl Variables {
         if let Some(problem) = names::refuse(section, &name, place) {
             return Err(problem);
         }
-        self.names.push(Name { section, name: name.clone(), place: place.clone() });
+        self.names.push(SectionInstance { section, name: name.clone(), place: place.clone() });
         Ok(name)
     }
 }
 
 struct Known {
-    key: &'static Key,
+    key: &'static SettingDefinition,
     /// Where the section stands many times.
     name: Option<String>,
 }
 
 fn known(variable: &str) -> Option<Known> {
-    let single = keys().find(|key| key.many == Many::No && key.variable() == variable);
+    let single = keys().find(|key| key.many == SectionCardinality::No && key.variable() == variable);
     single.map(|key| Known { key, name: None }).or_else(|| {
         let (outline, name, key) = split(variable)?;
         let key = outline.keys.iter().find(|known| known.name.to_uppercase() == key)?;
@@ -87,30 +92,30 @@ fn known(variable: &str) -> Option<Known> {
 }
 
 /// `MUNSHI__MODELS__SONNET__KEY` as the section, `SONNET` and `KEY`.
-fn split(variable: &str) -> Option<(&'static Outline, &str, &str)> {
+fn split(variable: &str) -> Option<(&'static SectionOutline, &str, &str)> {
     let (section, rest) = variable.strip_prefix(PREFIX)?.split_once("__")?;
     let outline = many().find(|outline| outline.name.to_uppercase() == section)?;
     let (name, key) = rest.split_once("__")?;
     Some((outline, name, key))
 }
 
-fn keys() -> impl Iterator<Item = &'static Key> {
+fn keys() -> impl Iterator<Item = &'static SettingDefinition> {
     SECTIONS.iter().flat_map(|outline| outline.keys)
 }
 
-fn many() -> impl Iterator<Item = &'static Outline> {
-    SECTIONS.iter().filter(|outline| outline.many != Many::No)
+fn many() -> impl Iterator<Item = &'static SectionOutline> {
+    SECTIONS.iter().filter(|outline| outline.many != SectionCardinality::No)
 }
 
 /// `MUNSHI_SERVER_LISTEN` is surely meant for us; any other name without the double underscore may be
 /// somebody else's.
-fn unknown(variable: &str, place: Place) -> Option<Problem> {
+fn unknown(variable: &str, place: SettingOrigin) -> Option<ConfigProblem> {
     let meant = match variable.strip_prefix(PREFIX) {
         Some(rest) => match split(variable) {
             Some((outline, name, key)) => named(outline, name, key),
             None => {
                 let (section, key) = rest.split_once("__").unwrap_or(("", rest));
-                nearest::key(&section.to_lowercase(), &key.to_lowercase()).map(Key::variable)
+                nearest::key(&section.to_lowercase(), &key.to_lowercase()).map(SettingDefinition::variable)
             }
         },
         None => Some(plainly(variable)?),
@@ -121,12 +126,12 @@ fn unknown(variable: &str, place: Place) -> Option<Problem> {
             "unset it; `munshi config example` lists every key, and {PREFIX}SERVER__LISTEN is server.listen"
         ),
     };
-    let what = format!("no key goes by {}", Quoted(variable));
-    Some(Problem { place, key: None, what, hint: Some(hint) })
+    let what = format!("no key goes by {}", QuotedSetting(variable));
+    Some(ConfigProblem { place, key: None, what, hint: Some(hint) })
 }
 
 /// The variable of the key that is nearest under a name.
-fn named(outline: &Outline, name: &str, key: &str) -> Option<String> {
+fn named(outline: &SectionOutline, name: &str, key: &str) -> Option<String> {
     let words = outline.keys.iter().map(|known| known.name);
     let meant = nearest::of(key, words)?;
     let key = outline.keys.iter().find(|known| known.name == meant)?;
@@ -135,8 +140,9 @@ fn named(outline: &Outline, name: &str, key: &str) -> Option<String> {
 
 /// A name whose underscores are too few.
 fn plainly(variable: &str) -> Option<String> {
-    let single = keys().find(|key| key.many == Many::No && plain(&key.variable()) == plain(variable));
-    single.map(Key::variable).or_else(|| {
+    let single =
+        keys().find(|key| key.many == SectionCardinality::No && plain(&key.variable()) == plain(variable));
+    single.map(SettingDefinition::variable).or_else(|| {
         let rest = variable.to_uppercase();
         let rest = rest.strip_prefix("MUNSHI_")?;
         many().find_map(|outline| {

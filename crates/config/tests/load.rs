@@ -4,18 +4,19 @@
 use std::path::Path;
 use std::time::Duration;
 
-use munshi_config::{Config, LogFormat, Sources};
+use munshi_config::{Config, ConfigSources, LogFormat};
 
 const HOME: (&str, &str) = ("HOME", "/home/asha");
 
 fn load(text: &str, variables: &[(&str, &str)]) -> Config {
-    let sources = Sources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied());
+    let sources =
+        ConfigSources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied());
     Config::load(&sources).unwrap()
 }
 
 #[test]
 fn the_defaults_are_what_the_docs_say() {
-    let config = Config::load(&Sources::default().with_variables([HOME])).unwrap();
+    let config = Config::load(&ConfigSources::default().with_variables([HOME])).unwrap();
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:8400");
     assert_eq!(config.server.request_timeout, Duration::from_secs(30));
     assert_eq!(config.server.body_limit, 1024 * 1024);
@@ -91,7 +92,7 @@ fn a_file_is_read_from_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.toml");
     std::fs::write(&path, "\u{feff}[server]\r\nlisten = \"127.0.0.1:5\"\r\n").unwrap();
-    let config = Config::load(&Sources::default().with_file(&path)).unwrap();
+    let config = Config::load(&ConfigSources::default().with_file(&path)).unwrap();
     assert_eq!(config.server.listen.port(), 5);
-    assert_eq!(Sources::system(Some(path.clone())).file(), Some(path.as_path()));
+    assert_eq!(ConfigSources::system(Some(path.clone())).file(), Some(path.as_path()));
 }

@@ -3,10 +3,13 @@
 
 use std::time::Duration;
 
-use munshi_config::{Config, JsonMode, Model, Place, Provider, Sources, Strategy};
+use munshi_config::{
+    Config, ConfigSources, ConfiguredModel, JsonModeChoice, ProviderChoice, RoutingStrategyChoice,
+    SettingOrigin,
+};
 
-fn sources(text: &str, variables: &[(&str, &str)]) -> Sources {
-    Sources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied())
+fn sources(text: &str, variables: &[(&str, &str)]) -> ConfigSources {
+    ConfigSources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied())
 }
 
 fn load(text: &str, variables: &[(&str, &str)]) -> Config {
@@ -51,8 +54,8 @@ permitted_residency = ["in"]
 #[test]
 fn a_model_is_what_was_written_and_the_rest_is_open() {
     let config = load(FULL, &[]);
-    let [sonnet, local]: &[Model; 2] = config.models.list.as_slice().try_into().unwrap();
-    assert_eq!((sonnet.name.as_str(), sonnet.provider), ("sonnet", Some(Provider::Anthropic)));
+    let [sonnet, local]: &[ConfiguredModel; 2] = config.models.list.as_slice().try_into().unwrap();
+    assert_eq!((sonnet.name.as_str(), sonnet.provider), ("sonnet", Some(ProviderChoice::Anthropic)));
     assert_eq!(sonnet.key.as_ref().unwrap().reveal(), "hunter2");
     let headers: Vec<(&str, &str)> =
         sonnet.headers.iter().flatten().map(|header| (header.name.as_str(), header.value.reveal())).collect();
@@ -60,7 +63,7 @@ fn a_model_is_what_was_written_and_the_rest_is_open() {
     assert_eq!((sonnet.price_input, sonnet.price_output), (Some(3_000_000), Some(15_000_000)));
     assert_eq!((sonnet.price_cache_read, sonnet.price_cache_write_1h), (Some(300_001), None));
     assert_eq!(sonnet.first_byte_timeout, Some(Duration::from_secs(20)));
-    assert_eq!((sonnet.json, sonnet.user_field.as_deref()), (Some(JsonMode::Tool), Some("")));
+    assert_eq!((sonnet.json, sonnet.user_field.as_deref()), (Some(JsonModeChoice::Tool), Some("")));
     let extra = serde_json::to_string(sonnet.extra.as_ref().unwrap()).unwrap();
     assert_eq!(extra, r#"{"deep":{"list":[1,2.5,true]},"service_tier":"auto"}"#);
     assert_eq!((local.name.as_str(), local.tools, local.images), ("a-local-one", Some(false), None));
@@ -68,13 +71,13 @@ fn a_model_is_what_was_written_and_the_rest_is_open() {
     assert_eq!(config.default_route(), ["sonnet", "a-local-one", "offline"]);
     assert_eq!(
         (config.routes.cheap.as_slice(), config.routes.strategy),
-        (&["offline".to_owned()][..], Strategy::Hybrid)
+        (&["offline".to_owned()][..], RoutingStrategyChoice::Hybrid)
     );
     assert_eq!(config.place("models.sonnet", "price_input"), sonnet_line(8, 15));
 }
 
-fn sonnet_line(line: usize, column: usize) -> Place {
-    Place::Line { file: "munshi.toml".to_owned(), line, column }
+fn sonnet_line(line: usize, column: usize) -> SettingOrigin {
+    SettingOrigin::Line { file: "munshi.toml".to_owned(), line, column }
 }
 
 #[test]
@@ -103,9 +106,9 @@ fn variables_make_models_and_add_to_those_of_the_file() {
     ];
     let config = load(FULL, &variables);
     assert_eq!(names(&config), ["sonnet", "a-local-one", "gpt_mini"]);
-    let [sonnet, local, mini]: &[Model; 3] = config.models.list.as_slice().try_into().unwrap();
+    let [sonnet, local, mini]: &[ConfiguredModel; 3] = config.models.list.as_slice().try_into().unwrap();
     assert_eq!(sonnet.key.as_ref().unwrap().reveal(), "from-a-variable");
-    assert_eq!((local.model.as_str(), local.provider), ("gemma4", Some(Provider::Ollama)));
+    assert_eq!((local.model.as_str(), local.provider), ("gemma4", Some(ProviderChoice::Ollama)));
     assert_eq!((mini.model.as_str(), mini.price_input), ("gpt-5-mini", Some(250_000)));
     assert_eq!(mini.headers.as_ref().unwrap().len(), 2);
     assert_eq!(mini.extra.as_ref().unwrap()["service_tier"], "flex");

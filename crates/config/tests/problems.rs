@@ -3,11 +3,12 @@
 
 use std::ffi::OsString;
 
-use munshi_config::{Config, Sources};
+use munshi_config::{Config, ConfigSources};
 use proptest::prelude::*;
 
 fn refusal(text: &str, variables: &[(&str, &str)]) -> String {
-    let sources = Sources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied());
+    let sources =
+        ConfigSources::default().with_text("munshi.toml", text).with_variables(variables.iter().copied());
     Config::load(&sources).unwrap_err().to_string()
 }
 
@@ -92,16 +93,16 @@ fn a_home_of_somebody_else_is_refused() {
 
 #[test]
 fn a_file_that_is_named_must_be_there_and_readable() {
-    let missing = Config::load(&Sources::default().with_file("no/such/munshi.toml")).unwrap_err();
-    let folder = Config::load(&Sources::default().with_file(".")).unwrap_err();
-    let latin = Sources::default().with_text("munshi.toml", *b"[server]\n# caf\xe9\n");
+    let missing = Config::load(&ConfigSources::default().with_file("no/such/munshi.toml")).unwrap_err();
+    let folder = Config::load(&ConfigSources::default().with_file(".")).unwrap_err();
+    let latin = ConfigSources::default().with_text("munshi.toml", *b"[server]\n# caf\xe9\n");
     let latin = Config::load(&latin).unwrap_err();
     insta::assert_snapshot!(format!("{missing}\n\n{folder}\n\n{latin}"));
 }
 
 #[test]
 fn problems_are_data_too() {
-    let sources = Sources::default().with_text("munshi.toml", "[server]\nlistn = 1\n");
+    let sources = ConfigSources::default().with_text("munshi.toml", "[server]\nlistn = 1\n");
     let sources = sources.with_variables([("MUNSHI__LOG__FORMAT", "xml")]);
     insta::assert_json_snapshot!(Config::load(&sources).unwrap_err());
 }
@@ -111,9 +112,9 @@ fn problems_are_data_too() {
 fn a_variable_that_is_not_text_is_refused() {
     use std::os::unix::ffi::OsStringExt;
     let odd = OsString::from_vec(vec![b'x', 0xff]);
-    let ours = Sources::default().with_variables([(OsString::from("MUNSHI__DATA__DIR"), odd.clone())]);
+    let ours = ConfigSources::default().with_variables([(OsString::from("MUNSHI__DATA__DIR"), odd.clone())]);
     assert!(Config::load(&ours).unwrap_err().to_string().contains("not UTF-8"));
-    let theirs = Sources::default().with_variables([(odd.clone(), odd)]);
+    let theirs = ConfigSources::default().with_variables([(odd.clone(), odd)]);
     assert!(Config::load(&theirs).is_ok());
 }
 
@@ -153,7 +154,7 @@ fn nearly_a_file() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = Config::load(&Sources::default().with_text("munshi.toml", bytes));
+        let _ = Config::load(&ConfigSources::default().with_text("munshi.toml", bytes));
     }
 
     #[test]
@@ -166,7 +167,7 @@ proptest! {
             ("MUNSHI__MODELS__A__HEADERS".to_owned(), value.clone()),
             ("MUNSHI__SERVER__LISTEN".to_owned(), value),
         ];
-        let sources = Sources::default().with_text("munshi.toml", text).with_variables(variables);
+        let sources = ConfigSources::default().with_text("munshi.toml", text).with_variables(variables);
         match Config::load(&sources) {
             Ok(config) => prop_assert!(!config.show().to_string().is_empty()),
             Err(problems) => prop_assert!(problems.iter().count() > 0),
@@ -181,7 +182,7 @@ fn a_private_host_has_a_port_or_none() {
     for good in
         ["books.local", "books.local:8443", "10.0.0.1", "10.0.0.1:80", "fd00::1", "[fd00::1]:8443", "::1"]
     {
-        let sources = Sources::default().with_text("munshi.toml", text(good));
+        let sources = ConfigSources::default().with_text("munshi.toml", text(good));
         assert_eq!(Config::load(&sources).unwrap().connectors.private_hosts, [good]);
     }
     for bad in

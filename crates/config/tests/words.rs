@@ -1,9 +1,9 @@
 //! The example, the listing and the reference page: all made from the same definitions.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_config::{Config, Sources, docs, example};
+use munshi_config::{Config, ConfigSources, docs, example};
 
-fn at_home(sources: Sources) -> Sources {
+fn at_home(sources: ConfigSources) -> ConfigSources {
     sources.with_variables([("HOME", "/home/asha")])
 }
 
@@ -24,24 +24,27 @@ fn the_example_reads_well() {
 
 #[test]
 fn the_example_says_the_defaults_commented_or_not() {
-    let defaults = Config::load(&at_home(Sources::default())).unwrap();
-    let commented = Config::load(&at_home(Sources::default().with_text("munshi.toml", example()))).unwrap();
+    let defaults = Config::load(&at_home(ConfigSources::default())).unwrap();
+    let commented =
+        Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", example()))).unwrap();
     assert_eq!(commented, defaults);
-    let plain = Config::load(&at_home(Sources::default().with_text("munshi.toml", uncommented()))).unwrap();
+    let plain =
+        Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", uncommented()))).unwrap();
     let values = |config: &Config| {
         let entries = config.show().entries.into_iter().map(|entry| (entry.key(), entry.value));
         entries.filter(|(key, _)| !key.starts_with("models.")).collect::<Vec<_>>()
     };
     assert_eq!(values(&plain), values(&defaults));
     assert!(
-        plain.show().entries.iter().all(|entry| entry.from != munshi_config::Place::Default),
+        plain.show().entries.iter().all(|entry| entry.from != munshi_config::SettingOrigin::Default),
         "each key is there"
     );
 }
 
 #[test]
 fn the_example_of_a_model_can_be_used() {
-    let plain = Config::load(&at_home(Sources::default().with_text("munshi.toml", uncommented()))).unwrap();
+    let plain =
+        Config::load(&at_home(ConfigSources::default().with_text("munshi.toml", uncommented()))).unwrap();
     assert_eq!(plain.default_route(), ["sonnet"]);
     let keys = plain.show().entries.iter().filter(|entry| entry.key().starts_with("models.sonnet.")).count();
     assert_eq!(keys, docs().matches("| `models.NAME.").count(), "each key is there");
@@ -51,21 +54,21 @@ fn the_example_of_a_model_can_be_used() {
 #[test]
 fn every_value_is_shown_with_where_it_came_from() {
     let file = "[server]\nlisten = \"0.0.0.0:80\"\n[store]\nurl = \"postgres://app:hunter2@db/munshi\"\n[telemetry]\nservice_name = \"राम \\\"the\\\" \\\\ shop\\t\"\n";
-    let sources = at_home(Sources::default().with_text("munshi.toml", file)).with_variables([
+    let sources = at_home(ConfigSources::default().with_text("munshi.toml", file)).with_variables([
         ("MUNSHI__STORE__OWNER_URL", "postgres://owner:hunter3@db/munshi"),
         ("MUNSHI__SERVER__BODY_LIMIT_KIB", "2048"),
     ]);
     let config = Config::load(&sources).unwrap();
     insta::assert_snapshot!(config.show());
     insta::assert_json_snapshot!(config.show());
-    let defaults = Config::load(&at_home(Sources::default())).unwrap();
+    let defaults = Config::load(&at_home(ConfigSources::default())).unwrap();
     insta::assert_snapshot!(defaults.show());
 }
 
 #[test]
 fn what_is_shown_can_be_read_back() {
-    let config = Config::load(&at_home(Sources::default())).unwrap();
-    let again = Sources::default().with_text("shown.toml", config.show().to_string());
+    let config = Config::load(&at_home(ConfigSources::default())).unwrap();
+    let again = ConfigSources::default().with_text("shown.toml", config.show().to_string());
     let again = Config::load(&again).unwrap();
     assert_eq!((&again.server, &again.jobs), (&config.server, &config.jobs));
     assert_eq!(again.data, config.data);

@@ -1,11 +1,11 @@
 //! What a connector's tool answered, as data.
 
-use munshi_tools::{Done, Failure, Happened};
+use munshi_tools::{EffectCertainty, ToolFailure, ToolOutput};
 use munshi_types::Effect;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-use crate::link::Broken;
+use crate::link::ConnectorCallError;
 
 /// The protocol's own words for a wrong call: nothing was done. Any other error may have come after the deed.
 const INVALID_PARAMS: i32 = -32602;
@@ -21,49 +21,54 @@ pub(crate) const FAILURE: &str = "munshi/failure";
 /// A result, or why there is none, in words that say what to do.
 pub(crate) fn read(
     connector: &str,
-    (effect, fails): (Effect, Happened),
-    answered: Result<CallToolResult, Broken>,
-) -> Result<Done, Failure> {
+    (effect, fails): (Effect, EffectCertainty),
+    answered: Result<CallToolResult, ConnectorCallError>,
+) -> Result<ToolOutput, ToolFailure> {
     match answered {
         Ok(result) if result.is_error == Some(true) => Err(failure(&result, effect, fails)),
-        Ok(result) => Ok(Done::with(value_of(&result))),
-        Err(Broken::Refused { code: INVALID_PARAMS, words }) => Err(Failure::surely("bad_arguments", words)),
-        Err(Broken::Refused { code: METHOD_NOT_FOUND, words }) => Err(Failure::surely("unknown_tool", words)),
-        Err(Broken::Refused { code: INVALID_REQUEST | NOT_READ, words }) => {
-            Err(Failure::surely("tool_failed", words))
+        Ok(result) => Ok(ToolOutput::with(value_of(&result))),
+        Err(ConnectorCallError::Refused { code: INVALID_PARAMS, words }) => {
+            Err(ToolFailure::surely("bad_arguments", words))
         }
-        Err(Broken::Refused { code, words }) if UNFIT.contains(&code) => {
-            Err(Failure::surely("tool_failed", words))
+        Err(ConnectorCallError::Refused { code: METHOD_NOT_FOUND, words }) => {
+            Err(ToolFailure::surely("unknown_tool", words))
+        }
+        Err(ConnectorCallError::Refused { code: INVALID_REQUEST | NOT_READ, words }) => {
+            Err(ToolFailure::surely("tool_failed", words))
+        }
+        Err(ConnectorCallError::Refused { code, words }) if UNFIT.contains(&code) => {
+            Err(ToolFailure::surely("tool_failed", words))
         }
         // Where repeating is harmless it may tell; a look that fails has failed.
-        Err(Broken::Refused { words, .. }) => {
-            Err(Failure { retryable: effect.writes(), ..Failure::perhaps("tool_failed", words) })
+        Err(ConnectorCallError::Refused { words, .. }) => {
+            Err(ToolFailure { retryable: effect.writes(), ..ToolFailure::perhaps("tool_failed", words) })
         }
-        Err(Broken::NotIn) => Err(not_in(connector)),
-        Err(Broken::NotSent(words)) => Err(Failure::surely(
+        Err(ConnectorCallError::NotIn) => Err(not_in(connector)),
+        Err(ConnectorCallError::NotSent(words)) => Err(ToolFailure::surely(
             "login_not_renewed",
             format!(
                 "the login at {connector} can't be renewed just now, so nothing was asked: {words}. Say so; it can be tried again later."
             ),
         )),
-        Err(Broken::TooLong) => Err(Failure {
+        Err(ConnectorCallError::TooLong) => Err(ToolFailure {
             retryable: false,
-            ..Failure::perhaps(
+            ..ToolFailure::perhaps(
                 "too_long",
                 format!(
                     "{connector} answered with more than can be read. Ask for less at once: a part, a page, fewer rows."
                 ),
             )
         }),
-        Err(Broken::Lost(words)) => {
-            Err(Failure::perhaps("connector_lost", format!("the connection to {connector} broke: {words}")))
-        }
+        Err(ConnectorCallError::Lost(words)) => Err(ToolFailure::perhaps(
+            "connector_lost",
+            format!("the connection to {connector} broke: {words}"),
+        )),
     }
 }
 
 /// Nobody has logged in there, or no longer is.
-pub(crate) fn not_in(connector: &str) -> Failure {
-    Failure::surely(
+pub(crate) fn not_in(connector: &str) -> ToolFailure {
+    ToolFailure::surely(
         munshi_tools::LOGIN_NEEDED,
         format!(
             "the service behind {connector} wants somebody to log in again. Say so: whoever runs this can do it with \
@@ -74,18 +79,18 @@ pub(crate) fn not_in(connector: &str) -> Failure {
 
 /// As the server says more of it. One that says nothing more may have failed after the deed, as where somebody behind it
 /// was too slow for it: then it is as after an error of the protocol.
-fn failure(result: &CallToolResult, effect: Effect, fails: Happened) -> Failure {
+fn failure(result: &CallToolResult, effect: Effect, fails: EffectCertainty) -> ToolFailure {
     let about = result.meta.as_ref().and_then(|meta| meta.0.get(FAILURE));
     let is = |key: &str| about.and_then(|about| about.get(key)?.as_bool()).unwrap_or(false);
     let code = about.and_then(|about| about.get("code")?.as_str());
     // Whether somebody has to log in is for us to find out: whoever says so would be given what was approved once more.
     let code = code.filter(|code| *code != munshi_tools::LOGIN_NEEDED).unwrap_or("tool_failed");
     let (happened, retryable) = match about {
-        Some(_) if is("maybe") => (Happened::Maybe, is("retryable")),
-        Some(_) => (Happened::No, is("retryable")),
-        None => (fails, effect.writes() && fails == Happened::Maybe),
+        Some(_) if is("maybe") => (EffectCertainty::Maybe, is("retryable")),
+        Some(_) => (EffectCertainty::No, is("retryable")),
+        None => (fails, effect.writes() && fails == EffectCertainty::Maybe),
     };
-    Failure { retryable, happened, ..Failure::surely(code, text_of(result)) }
+    ToolFailure { retryable, happened, ..ToolFailure::surely(code, text_of(result)) }
 }
 
 /// What is structured as it is; else its texts, with what can't be read named.
@@ -140,7 +145,7 @@ fn text_of(result: &CallToolResult) -> String {
 mod tests {
     use super::*;
 
-    const ONCE: (Effect, Happened) = (Effect::Once, Happened::Maybe);
+    const ONCE: (Effect, EffectCertainty) = (Effect::Once, EffectCertainty::Maybe);
 
     fn result(value: Value) -> CallToolResult {
         serde_json::from_value(value).unwrap()
@@ -164,12 +169,12 @@ mod tests {
             result(json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true }));
         let failure = read("x", ONCE, Ok(failed)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.detail.as_str()), ("tool_failed", "no such file"));
-        assert_eq!(read("x", ONCE, Err(Broken::TooLong)).unwrap_err().code, "too_long");
+        assert_eq!(read("x", ONCE, Err(ConnectorCallError::TooLong)).unwrap_err().code, "too_long");
         let broke = result(json!({ "content": [{ "type": "text", "text": "HTTP 502" }], "isError": true,
             "_meta": { "munshi/failure": { "code": "service_failed", "retryable": true, "maybe": true } } }));
         let failure = read("x", ONCE, Ok(broke)).unwrap_err();
         assert_eq!((failure.code.as_str(), failure.retryable), ("service_failed", true));
-        assert_eq!(failure.happened, Happened::Maybe);
+        assert_eq!(failure.happened, EffectCertainty::Maybe);
     }
 
     #[test]
@@ -182,26 +187,36 @@ mod tests {
         };
         let (plain, ours) = (json!({}), |about: Value| json!({ "munshi/failure": about }));
         for effect in [Effect::Once, Effect::Keyed, Effect::Checked] {
-            assert_eq!(told(plain.clone(), effect, Happened::Maybe), (Happened::Maybe, true));
-            assert_eq!(told(plain.clone(), effect, Happened::No), (Happened::No, false), "all or nothing");
-            assert_eq!(told(ours(json!({ "code": "busy" })), effect, Happened::Maybe), (Happened::No, false));
-            assert_eq!(told(ours(json!({ "maybe": true })), effect, Happened::No), (Happened::Maybe, false));
+            assert_eq!(told(plain.clone(), effect, EffectCertainty::Maybe), (EffectCertainty::Maybe, true));
+            assert_eq!(
+                told(plain.clone(), effect, EffectCertainty::No),
+                (EffectCertainty::No, false),
+                "all or nothing"
+            );
+            assert_eq!(
+                told(ours(json!({ "code": "busy" })), effect, EffectCertainty::Maybe),
+                (EffectCertainty::No, false)
+            );
+            assert_eq!(
+                told(ours(json!({ "maybe": true })), effect, EffectCertainty::No),
+                (EffectCertainty::Maybe, false)
+            );
         }
-        assert!(!told(plain, Effect::Read, Happened::Maybe).1, "a look that fails has failed");
+        assert!(!told(plain, Effect::Read, EffectCertainty::Maybe).1, "a look that fails has failed");
     }
 
     #[test]
     fn only_a_call_that_was_not_understood_surely_did_nothing() {
         let told = |code: i32, effect| {
-            let refused = Broken::Refused { code, words: "no".to_owned() };
-            let failure = read("x", (effect, Happened::Maybe), Err(refused)).unwrap_err();
+            let refused = ConnectorCallError::Refused { code, words: "no".to_owned() };
+            let failure = read("x", (effect, EffectCertainty::Maybe), Err(refused)).unwrap_err();
             (failure.happened, failure.retryable)
         };
         for code in [-32700, -32602, -32601, -32600, -32022, -32020] {
-            assert_eq!(told(code, Effect::Once), (Happened::No, false), "{code}");
+            assert_eq!(told(code, Effect::Once), (EffectCertainty::No, false), "{code}");
         }
         for code in [-32603, -32000, -32042, 1, 500] {
-            assert_eq!(told(code, Effect::Once), (Happened::Maybe, true), "{code}");
+            assert_eq!(told(code, Effect::Once), (EffectCertainty::Maybe, true), "{code}");
             assert!(!told(code, Effect::Read).1, "{code}");
         }
     }

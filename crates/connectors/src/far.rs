@@ -6,27 +6,27 @@ use std::time::Duration;
 use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_safety::privacy::Scrubber;
-use munshi_tools::{Done, Failure, Far, Happened, Looked};
+use munshi_tools::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
 use munshi_types::Effect;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
 use crate::answer;
-use crate::declared::LookUp;
-use crate::link::Link;
-use crate::state::{Standing, State};
+use crate::declared::WriteLookup;
+use crate::link::ConnectorHandle;
+use crate::state::{ConnectorState, ConnectorStatus};
 
 pub(crate) struct RemoteTool {
-    pub link: Arc<Link>,
+    pub link: Arc<ConnectorHandle>,
     /// The server's own name for it.
     pub remote: String,
     /// The argument that takes the act's key.
     pub key: Option<String>,
     /// The argument that has it only say what it would do.
     pub dry_run: Option<String>,
-    pub look_up: Option<LookUp>,
+    pub look_up: Option<WriteLookup>,
     /// What a failed result says of the deed, where it does not say itself.
-    pub fails: Happened,
+    pub fails: EffectCertainty,
     pub timeout: Duration,
 }
 
@@ -46,7 +46,7 @@ impl RemoteTool {
         arguments
     }
 
-    async fn ask(&self, asked: Asked<'_>, permit: &Permit) -> Result<Done, Failure> {
+    async fn ask(&self, asked: Asked<'_>, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         let session = self.link.session().await.map_err(|standing| down(&self.link.name, &standing))?;
         let answered = session.call(asked.tool, asked.arguments, asked.key).await;
         answer::read(&self.link.name, (permit.effect(), self.fails), answered)
@@ -58,25 +58,25 @@ impl RemoteTool {
     }
 
     /// A look that takes too long is not tried again: whoever waits has waited as long as they may.
-    fn too_slow(&self, permit: &Permit) -> Failure {
+    fn too_slow(&self, permit: &Permit) -> ToolFailure {
         let words = format!(
             "{} has not answered within {} s. Say so; it can be tried again later.",
             self.link.name,
             self.timeout.as_secs()
         );
         match permit.effect() {
-            Effect::Read => Failure::surely("too_slow", words),
+            Effect::Read => ToolFailure::surely("too_slow", words),
             Effect::Keyed | Effect::Checked | Effect::Once | Effect::Inside => {
-                Failure { retryable: false, ..Failure::perhaps("too_slow", words) }
+                ToolFailure { retryable: false, ..ToolFailure::perhaps("too_slow", words) }
             }
         }
     }
 }
 
 /// Why nothing can be asked of it now.
-fn down(name: &str, standing: &Standing) -> Failure {
+fn down(name: &str, standing: &ConnectorStatus) -> ToolFailure {
     match standing.state {
-        State::Degraded => Failure::surely(
+        ConnectorState::Degraded => ToolFailure::surely(
             "connector_degraded",
             format!(
                 "the connector {name} does not work: {}. Say that it is out of order and that whoever runs this can see why \
@@ -84,19 +84,22 @@ fn down(name: &str, standing: &Standing) -> Failure {
                 standing.why
             ),
         ),
-        State::WantsLogin => answer::not_in(name),
-        State::Stopped => {
-            Failure::surely("connector_stopped", format!("the connector {name} was taken away."))
+        ConnectorState::WantsLogin => answer::not_in(name),
+        ConnectorState::Stopped => {
+            ToolFailure::surely("connector_stopped", format!("the connector {name} was taken away."))
         }
-        State::Starting | State::Restarting | State::Ready => {
-            Failure::for_now("connector_down", format!("the connector {name} is just being started again."))
+        ConnectorState::Starting | ConnectorState::Restarting | ConnectorState::Ready => {
+            ToolFailure::for_now(
+                "connector_down",
+                format!("the connector {name} is just being started again."),
+            )
         }
     }
 }
 
 #[async_trait]
-impl Far for RemoteTool {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for RemoteTool {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         // A little less than the dispatcher gives, so that it is we who say what happened.
         let limit = self.timeout.saturating_sub(Duration::from_millis(250)).max(Duration::from_millis(250));
         match timeout(limit, self.ask(self.own(permit), permit)).await {
@@ -113,23 +116,23 @@ impl Far for RemoteTool {
         self.link.number
     }
 
-    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
-        let Some(look_up) = &self.look_up else { return Ok(Looked::CanNotTell) };
+    async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
+        let Some(look_up) = &self.look_up else { return Ok(LookupOutcome::CanNotTell) };
         let filled = fill(&Value::Object(look_up.arguments.clone()), permit);
         let arguments = filled.as_object().cloned().unwrap_or_default();
         // A look under the act's key would be the act to whoever keeps keys.
         let asked = Asked { tool: &look_up.tool, arguments, key: None };
         let done = self.ask(asked, permit).await?;
         Ok(match is_there(&done.value, &look_up.found) {
-            Some(true) => Looked::Happened(done),
-            Some(false) => Looked::DidNot,
-            None => Looked::CanNotTell,
+            Some(true) => LookupOutcome::Happened(done),
+            Some(false) => LookupOutcome::DidNot,
+            None => LookupOutcome::CanNotTell,
         })
     }
 
-    async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
+    async fn rehearse(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         let Some(dry_run) = &self.dry_run else {
-            return Err(Failure::surely("no_rehearsal", "this tool can't be tried out"));
+            return Err(ToolFailure::surely("no_rehearsal", "this tool can't be tried out"));
         };
         let mut asked = self.own(permit);
         asked.arguments.insert(dry_run.clone(), Value::Bool(true));

@@ -9,25 +9,25 @@ use std::time::Duration;
 use metrics::gauge;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
-use munshi_tools::{Registry, Shelf};
-use munshi_types::{Clock, ConnectorName, Id, Ids, Random, RunId, TenantId, Timestamp, ToolName};
+use munshi_tools::{TenantTools, ToolRegistry};
+use munshi_types::{Clock, ConnectorName, Id, IdGenerator, Random, RunId, TenantId, Timestamp, ToolName};
 use tokio::sync::{Mutex as AsyncMutex, Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use crate::confine::Confinement;
-use crate::declared::{Declared, Entry};
+use crate::declared::{ConnectorEntries, ConnectorEntry};
 use crate::error::Result;
-use crate::link::address::Allowed;
-use crate::link::logs::Log;
-use crate::link::{Inside, Link, Now, Way};
-use crate::login::{self, Logins};
+use crate::link::address::AllowedHosts;
+use crate::link::logs::ConnectorLog;
+use crate::link::{ConnectorHandle, ConnectorServices, ConnectorSnapshot, InProcessConnector};
+use crate::login::{self, ConnectorLogins};
 use crate::rows::{self, CONNECTORS};
-use crate::settings::Pace;
-use crate::state::{Standing, State};
-use crate::supervise::{Shown, Supervisor};
-use crate::translate::{self, Outcome, Source};
+use crate::settings::ConnectorTimings;
+use crate::state::{ConnectorState, ConnectorStatus};
+use crate::supervise::{ConnectorSupervisor, ReviewedManifest};
+use crate::translate::{self, TranslationSource, TranslationSummary};
 
 /// Starting many at once would take the machine from everybody else.
 const AT_ONCE: usize = 4;
@@ -36,51 +36,51 @@ const SETTLING: Duration = Duration::from_secs(60);
 const COUNT: &str = "munshi_connectors";
 
 /// What a host is made of.
-pub struct Parts {
+pub struct ConnectorHostParts {
     pub db: Db,
     pub vault: Option<Vault>,
-    pub ids: Ids,
+    pub ids: IdGenerator,
     pub clock: Arc<dyn Clock>,
     /// The installation's own tools, whose names are theirs.
-    pub registry: Arc<Registry>,
+    pub registry: Arc<ToolRegistry>,
     /// Where connectors have their folders and logs.
     pub folder: PathBuf,
     /// All that a child inherits of the environment.
     pub basics: Vec<(OsString, OsString)>,
     pub confinement: Confinement,
-    pub allowed: Allowed,
+    pub allowed: AllowedHosts,
     /// None where nobody can log in at a connector.
-    pub logins: Option<Logins>,
+    pub logins: Option<ConnectorLogins>,
     /// The address by which people open a server of ours, where there is one: links begin with it.
     pub base: Option<String>,
     pub random: Arc<dyn Random>,
-    pub inside: BTreeMap<String, Arc<dyn Inside>>,
-    pub pace: Pace,
+    pub inside: BTreeMap<String, Arc<dyn InProcessConnector>>,
+    pub pace: ConnectorTimings,
 }
 
 /// Runs connectors. Clones share everything.
 #[derive(Clone)]
-pub struct Host {
-    pub(crate) inner: Arc<Inner>,
+pub struct ConnectorHost {
+    pub(crate) inner: Arc<ConnectorHostState>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct ConnectorHostState {
     pub db: Db,
-    pub ids: Ids,
+    pub ids: IdGenerator,
     pub clock: Arc<dyn Clock>,
-    pub way: Way,
-    pub pace: Pace,
+    pub way: ConnectorServices,
+    pub pace: ConnectorTimings,
     /// This process among those that run connectors.
     pub node: Uuid,
     pub starting: Semaphore,
     /// Told whenever a connector has become something.
     pub settled: Notify,
-    registry: Arc<Registry>,
+    registry: Arc<ToolRegistry>,
     pub base: Option<String>,
     pub random: Arc<dyn Random>,
     folder: PathBuf,
     stop: CancellationToken,
-    pub shelves: RwLock<HashMap<TenantId, Arc<Shelf>>>,
+    pub shelves: RwLock<HashMap<TenantId, Arc<TenantTools>>>,
     shelving: AsyncMutex<()>,
     running: Mutex<HashMap<TenantId, Fleet>>,
     /// Whether the store was asked at least once.
@@ -96,23 +96,31 @@ struct Fleet {
 
 /// One of them, as the host holds it.
 struct Boat {
-    entry: Arc<Entry>,
-    link: Arc<Link>,
-    now: watch::Receiver<Now>,
-    shown: watch::Receiver<Option<Shown>>,
+    entry: Arc<ConnectorEntry>,
+    link: Arc<ConnectorHandle>,
+    now: watch::Receiver<ConnectorSnapshot>,
+    shown: watch::Receiver<Option<ReviewedManifest>>,
     look_again: Arc<Notify>,
     stop: CancellationToken,
     /// Once nothing of it is left.
     ended: CancellationToken,
 }
 
-impl Host {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { db, vault, ids, clock, registry, folder, basics, allowed, .. } = parts;
-        let Parts { confinement, logins, base, random, inside, pace, .. } = parts;
-        let way = Way { vault, basics, confinement, allowed, logins, inside, tasks: TaskTracker::new() };
+impl ConnectorHost {
+    pub fn new(parts: ConnectorHostParts) -> Self {
+        let ConnectorHostParts { db, vault, ids, clock, registry, folder, basics, allowed, .. } = parts;
+        let ConnectorHostParts { confinement, logins, base, random, inside, pace, .. } = parts;
+        let way = ConnectorServices {
+            vault,
+            basics,
+            confinement,
+            allowed,
+            logins,
+            inside,
+            tasks: TaskTracker::new(),
+        };
         let node = ids.next::<RunId>().as_uuid();
-        let inner = Inner {
+        let inner = ConnectorHostState {
             db,
             ids,
             clock,
@@ -164,7 +172,7 @@ impl Host {
             .filter(|known| versions.iter().all(|(tenant, _)| tenant != known))
         {
             // A tenant that rests, or was put away: nothing is done for it.
-            self.bring_to(gone, 0, Declared::default()).await;
+            self.bring_to(gone, 0, ConnectorEntries::default()).await;
         }
         // One whose file can't be read keeps nobody else's from being taken up.
         let mut failed = None;
@@ -236,7 +244,7 @@ impl Host {
         let shut: Vec<(String, Option<Timestamp>, Arc<Notify>)> = self.inner.with_fleet(tenant, |fleet| {
             let shut = |(name, boat): (&ConnectorName, &Boat)| {
                 let now = boat.now.borrow();
-                let is_shut = now.standing.state == State::WantsLogin;
+                let is_shut = now.standing.state == ConnectorState::WantsLogin;
                 is_shut.then(|| (name.to_string(), now.standing.since, boat.look_again.clone()))
             };
             fleet.boats.iter().filter_map(shut).collect()
@@ -250,7 +258,7 @@ impl Host {
         Ok(())
     }
 
-    async fn bring_to(&self, tenant: TenantId, version: i64, declared: Declared) {
+    async fn bring_to(&self, tenant: TenantId, version: i64, declared: ConnectorEntries) {
         self.inner.with_fleet(tenant, |fleet| {
             fleet.version = version;
             let mut leaving: BTreeMap<ConnectorName, CancellationToken> = BTreeMap::new();
@@ -276,21 +284,21 @@ impl Host {
         &self,
         tenant: TenantId,
         name: &ConnectorName,
-        entry: Entry,
+        entry: ConnectorEntry,
         after: Option<CancellationToken>,
     ) -> Boat {
         let (entry, look_again, stop) =
             (Arc::new(entry), Arc::new(Notify::new()), self.inner.stop.child_token());
-        let (tell, link) = Link::new(name.to_string(), look_again.clone());
+        let (tell, link) = ConnectorHandle::new(name.to_string(), look_again.clone());
         let (shown, seen) = watch::channel(None);
         let home = folder_of(&self.inner.folder, tenant, name);
         let (now, ended) = (tell.subscribe(), CancellationToken::new());
-        let supervisor = Supervisor {
+        let supervisor = ConnectorSupervisor {
             host: self.inner.clone(),
             tenant,
             name: name.clone(),
             entry: entry.clone(),
-            log: Log::new(Some(logs_of(&self.inner.folder, tenant, name)), self.inner.clock.clone()),
+            log: ConnectorLog::new(Some(logs_of(&self.inner.folder, tenant, name)), self.inner.clock.clone()),
             home,
             tell,
             shown,
@@ -317,7 +325,7 @@ impl Host {
     }
 
     /// How the tenant's connectors are here.
-    pub fn standings(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Standing> {
+    pub fn standings(&self, tenant: TenantId) -> BTreeMap<ConnectorName, ConnectorStatus> {
         self.inner.with_fleet(tenant, |fleet| {
             fleet
                 .boats
@@ -343,9 +351,9 @@ pub fn logs_of(folder: &Path, tenant: TenantId, name: &ConnectorName) -> PathBuf
     folder.join(tenant.to_string()).join(format!("{name}.logs"))
 }
 
-impl Inner {
+impl ConnectorHostState {
     /// What a connector's service said when it last let us not in.
-    pub(crate) fn said(&self, tenant: TenantId, connector: &str) -> login::Challenge {
+    pub(crate) fn said(&self, tenant: TenantId, connector: &str) -> login::AuthChallenge {
         self.with_fleet(tenant, |fleet| {
             let found = fleet.boats.iter().find(|(name, _)| name.as_str() == connector);
             found.and_then(|(_, boat)| Some(boat.now.borrow().pass.as_ref()?.said())).unwrap_or_default()
@@ -368,7 +376,7 @@ impl Inner {
     }
 
     /// Makes the tenant's shelf anew from what its connectors show.
-    pub(crate) async fn shelve(&self, tenant: TenantId) -> BTreeMap<ConnectorName, Outcome> {
+    pub(crate) async fn shelve(&self, tenant: TenantId) -> BTreeMap<ConnectorName, TranslationSummary> {
         // The last to look is the last to write.
         let _turn = self.shelving.lock().await;
         let boats: Vec<_> = self.with_fleet(tenant, |fleet| {
@@ -378,10 +386,10 @@ impl Inner {
             fleet.boats.iter().filter_map(shown).collect()
         });
         let (mut registry, mut always, mut outcomes) =
-            (Registry::default(), BTreeSet::new(), BTreeMap::new());
+            (ToolRegistry::default(), BTreeSet::new(), BTreeMap::new());
         let is_taken = |tool: &ToolName| self.registry.get(tool.as_str()).is_some();
         for (name, entry, link, shown) in &boats {
-            let source = Source {
+            let source = TranslationSource {
                 name,
                 entry,
                 manifest: &shown.manifest,
@@ -390,7 +398,7 @@ impl Inner {
             };
             outcomes.insert(name.clone(), translate::add(&source, &mut registry, &mut always, &is_taken));
         }
-        let shelf = Arc::new(Shelf::new(registry, always));
+        let shelf = Arc::new(TenantTools::new(registry, always));
         let mut shelves = self.shelves.write().unwrap_or_else(PoisonError::into_inner);
         shelves.insert(tenant, shelf);
         outcomes
@@ -406,7 +414,7 @@ impl Inner {
 
     fn count(&self) -> BTreeMap<&'static str, usize> {
         let mut count: BTreeMap<&'static str, usize> =
-            State::ALL.iter().map(|state| (state.as_str(), 0)).collect();
+            ConnectorState::ALL.iter().map(|state| (state.as_str(), 0)).collect();
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         for boat in running.values().flat_map(|fleet| fleet.boats.values()) {
             *count.entry(boat.now.borrow().standing.state.as_str()).or_default() += 1;
@@ -424,7 +432,7 @@ impl Inner {
     pub(crate) fn is_settled(&self, tenant: TenantId) -> bool {
         *self.looked.borrow()
             && self.with_fleet(tenant, |fleet| {
-                fleet.boats.values().all(|boat| boat.now.borrow().standing.state != State::Starting)
+                fleet.boats.values().all(|boat| boat.now.borrow().standing.state != ConnectorState::Starting)
             })
     }
 }

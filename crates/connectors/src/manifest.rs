@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::declared::Declaration;
+use crate::declared::ToolDeclaration;
 
 /// Where a server says what a tool does, in the tool's `_meta`.
 pub const DECLARES: &str = "munshi/tool";
@@ -20,31 +20,31 @@ const LONGEST_NAME: usize = 128;
 
 /// A list of tools.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Manifest {
+pub struct ConnectorManifest {
     /// The server's own name and version.
     pub server: String,
     pub version: String,
     /// Of everything below: the same list has the same hash, in whichever order it came.
     pub hash: String,
-    pub tools: BTreeMap<String, Listed>,
+    pub tools: BTreeMap<String, ManifestTool>,
     /// What can't be used, and why.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedTool>,
 }
 
 /// One tool as its server describes it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Listed {
+pub struct ManifestTool {
     pub description: String,
     pub schema: Map<String, Value>,
-    pub hints: Hints,
+    pub hints: ManifestToolHints,
     /// What the server declares in our words.
-    pub declared: Option<Declaration>,
+    pub declared: Option<ToolDeclaration>,
     pub hash: String,
 }
 
 /// The protocol's own annotations: hints, and never more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ManifestToolHints {
     pub read_only: Option<bool>,
     pub destructive: Option<bool>,
     pub idempotent: Option<bool>,
@@ -53,12 +53,12 @@ pub struct Hints {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct SkippedTool {
     pub tool: String,
     pub why: String,
 }
 
-impl Manifest {
+impl ConnectorManifest {
     pub fn of(server: &str, version: &str, listed: Vec<Tool>) -> Self {
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for tool in listed.into_iter().take(MOST_TOOLS) {
@@ -70,9 +70,9 @@ impl Manifest {
                 }
                 Ok(_) => {
                     let why = "its name stands there twice".to_owned();
-                    left_out.push(LeftOut { tool: name, why });
+                    left_out.push(SkippedTool { tool: name, why });
                 }
-                Err(why) => left_out.push(LeftOut { tool: name, why }),
+                Err(why) => left_out.push(SkippedTool { tool: name, why }),
             }
         }
         let (server, version) = (short(server, LONGEST_NAME), short(version, LONGEST_NAME));
@@ -94,7 +94,7 @@ impl Manifest {
     }
 }
 
-fn read(tool: Tool) -> Result<Listed, String> {
+fn read(tool: Tool) -> Result<ManifestTool, String> {
     let whole = serde_json::to_value(&tool).map_err(|error| error.to_string())?;
     if tool.name.is_empty() || tool.name.len() > LONGEST_NAME {
         return Err(format!("its name has {} letters; 1 to {LONGEST_NAME} can be used", tool.name.len()));
@@ -103,7 +103,7 @@ fn read(tool: Tool) -> Result<Listed, String> {
     if size > LARGEST_SCHEMA {
         return Err(format!("its schema has {size} bytes; {LARGEST_SCHEMA} is the most"));
     }
-    let hints = tool.annotations.as_ref().map_or(Hints::default(), |said| Hints {
+    let hints = tool.annotations.as_ref().map_or(ManifestToolHints::default(), |said| ManifestToolHints {
         read_only: said.read_only_hint,
         destructive: said.destructive_hint,
         idempotent: said.idempotent_hint,
@@ -112,13 +112,13 @@ fn read(tool: Tool) -> Result<Listed, String> {
     let declared = match whole.pointer("/_meta").and_then(|meta| meta.get(DECLARES)) {
         None => None,
         Some(said) => Some(
-            serde_json::from_value::<Declaration>(said.clone())
+            serde_json::from_value::<ToolDeclaration>(said.clone())
                 .map_err(|error| format!("what it declares can't be read: {error}"))?,
         ),
     };
     let mut hash = Sha256::new();
     hash.update(canonical(&whole).as_bytes());
-    Ok(Listed {
+    Ok(ManifestTool {
         description: tool.description.unwrap_or_default().into_owned(),
         schema: tool.input_schema.as_ref().clone(),
         hints,
@@ -149,7 +149,7 @@ pub(crate) mod tests {
         let one = json!({ "name": "a", "description": "Reads.", "inputSchema": { "type": "object" } });
         let two = json!({ "name": "b", "inputSchema": { "type": "object" } });
         let manifest = |tools: &[&Value]| {
-            Manifest::of("s", "1", tools.iter().map(|value| tool((*value).clone())).collect())
+            ConnectorManifest::of("s", "1", tools.iter().map(|value| tool((*value).clone())).collect())
         };
         let known = manifest(&[&one, &two]);
         assert_eq!(known.hash, manifest(&[&two, &one]).hash);
@@ -173,7 +173,7 @@ pub(crate) mod tests {
             json!({ "name": "odd", "inputSchema": {}, "_meta": { "munshi/tool": { "effect": "often" } } });
         let twice = json!({ "name": "twice", "inputSchema": {} });
         let listed = [large, odd, twice.clone(), twice].into_iter().map(tool).collect();
-        let manifest = Manifest::of("s", "1", listed);
+        let manifest = ConnectorManifest::of("s", "1", listed);
         assert_eq!(manifest.tools.len(), 1);
         let why: Vec<&str> = manifest.left_out.iter().map(|left| left.why.as_str()).collect();
         assert!(

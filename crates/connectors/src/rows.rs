@@ -3,41 +3,47 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_store::{Door, Json, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{Ids, TenantId, Timestamp};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::{JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{IdGenerator, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::declared::Declared;
+use crate::declared::ConnectorEntries;
 use crate::error::Result;
 use crate::login;
-use crate::manifest::Manifest;
-use crate::state::Standing;
-use crate::translate::Accepted;
+use crate::manifest::ConnectorManifest;
+use crate::state::ConnectorStatus;
+use crate::translate::ManifestAcceptance;
 
 /// Looking after connectors, across tenants.
-pub const CONNECTORS: Door = Door::new("connectors");
+pub const CONNECTORS: PlatformScope = PlatformScope::new("connectors");
 /// A node that has not renewed its word for so long is gone.
 pub const SILENT: Duration = Duration::from_secs(90);
 
 /// What is declared, and its version; nothing and 0 where there is no file.
-pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Declared)> {
+pub fn current(tx: &mut Tx<'_>) -> Result<(i64, ConnectorEntries)> {
     let found = tx.optional(
         "SELECT version, body FROM connector_files WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
         &[],
-        |row| Ok((row.get::<i64>(0)?, row.get::<Json>(1)?)),
+        |row| Ok((row.get::<i64>(0)?, row.get::<JsonText>(1)?)),
     )?;
     match found {
-        None => Ok((0, Declared::default())),
+        None => Ok((0, ConnectorEntries::default())),
         Some((version, body)) => Ok((version, body.read()?)),
     }
 }
 
 /// Puts a file in force. Gives its version. What let us into a connector that is no longer in it, or no longer there, is
 /// forgotten.
-pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: Timestamp) -> Result<i64> {
+pub fn put(
+    tx: &mut Tx<'_>,
+    declared: &ConnectorEntries,
+    author: &str,
+    note: &str,
+    now: Timestamp,
+) -> Result<i64> {
     let (version, known) = current(tx)?;
     if version > 0 && known == *declared {
         return Ok(version);
@@ -48,7 +54,7 @@ pub fn put(tx: &mut Tx<'_>, declared: &Declared, author: &str, note: &str, now: 
     tx.execute(
         "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)
          VALUES ($1, $2, $3, $4, $5, $6)",
-        params![version + 1, Json::of(declared)?, author, note, now],
+        params![version + 1, JsonText::of(declared)?, author, note, now],
     )?;
     Ok(version + 1)
 }
@@ -73,7 +79,7 @@ pub(crate) fn count_tenants(tx: &mut PlatformTx<'_>) -> Result<i64> {
 
 /// A list of tools that was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct ManifestRecord {
     pub hash: String,
     pub server: String,
     pub version: String,
@@ -85,18 +91,18 @@ pub struct Seen {
 }
 
 /// Every list of a connector, the newest first; of two of one moment, the one that nobody has accepted.
-pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<Seen>> {
+pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<ManifestRecord>> {
     Ok(tx.all(
         "SELECT hash, server, version, body, seen_at, accepted_at, accepted_by FROM connector_manifests
          WHERE tenant_id = $1 AND connector = $2
          ORDER BY seen_at DESC, CASE WHEN accepted_at IS NULL THEN 0 ELSE 1 END, hash",
         params![connector],
         |row| {
-            Ok(Seen {
+            Ok(ManifestRecord {
                 hash: row.get(0)?,
                 server: row.get(1)?,
                 version: row.get(2)?,
-                tools: row.get::<Json>(3)?.read()?,
+                tools: row.get::<JsonText>(3)?.read()?,
                 seen_at: row.get(4)?,
                 accepted_at: row.get(5)?,
                 accepted_by: row.get(6)?,
@@ -110,13 +116,17 @@ pub fn manifests(tx: &mut Tx<'_>, connector: &str) -> Result<Vec<Seen>> {
 pub(crate) fn admit(
     tx: &mut Tx<'_>,
     connector: &str,
-    manifest: &Manifest,
+    manifest: &ConnectorManifest,
     now: Timestamp,
-    ids: &Ids,
-) -> Result<Accepted> {
+    ids: &IdGenerator,
+) -> Result<ManifestAcceptance> {
     let known = manifests(tx, connector)?;
     if let Some(seen) = known.iter().find(|seen| seen.hash == manifest.hash) {
-        return Ok(if seen.accepted_at.is_some() { Accepted::Yes } else { Accepted::Held });
+        return Ok(if seen.accepted_at.is_some() {
+            ManifestAcceptance::Yes
+        } else {
+            ManifestAcceptance::Held
+        });
     }
     let is_first = known.is_empty();
     let accepted = is_first.then_some(now);
@@ -130,7 +140,7 @@ pub(crate) fn admit(
             &manifest.hash,
             &manifest.server,
             &manifest.version,
-            Json::of(&manifest.hashes())?,
+            JsonText::of(&manifest.hashes())?,
             now,
             accepted,
             by
@@ -138,24 +148,24 @@ pub(crate) fn admit(
     )?;
     let last = known.iter().find(|seen| seen.accepted_at.is_some());
     let changed = last.map(|last| differences(&last.tools, &manifest.hashes())).unwrap_or_default();
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::System, "connectors"),
-        event: if is_first { Event::CONNECTOR_SEEN } else { Event::CONNECTOR_CHANGED },
+    let entry = NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::System, "connectors"),
+        event: if is_first { AuditEvent::CONNECTOR_SEEN } else { AuditEvent::CONNECTOR_CHANGED },
         subject: connector.to_owned(),
         payload: json!({ "server": manifest.server, "version": manifest.version, "manifest": manifest.hash,
                          "tools": manifest.tools.len(), "changed": changed }),
     };
     audit::append(tx, &entry, now, ids)?;
-    Ok(if is_first { Accepted::Yes } else { Accepted::Held })
+    Ok(if is_first { ManifestAcceptance::Yes } else { ManifestAcceptance::Held })
 }
 
 /// Accepts the newest list of a connector. None where it has shown none; false where it was accepted already.
 pub fn accept(
     tx: &mut Tx<'_>,
     connector: &str,
-    by: &Actor,
+    by: &AuditActor,
     now: Timestamp,
-    ids: &Ids,
+    ids: &IdGenerator,
 ) -> Result<Option<bool>> {
     let Some(newest) = manifests(tx, connector)?.into_iter().next() else { return Ok(None) };
     if newest.accepted_at.is_some() {
@@ -166,9 +176,9 @@ pub fn accept(
          WHERE tenant_id = $1 AND connector = $2 AND hash = $3",
         params![connector, &newest.hash, now, &by.id],
     )?;
-    let entry = NewEntry {
+    let entry = NewAuditEntry {
         actor: by.clone(),
-        event: Event::CONNECTOR_ACCEPTED,
+        event: AuditEvent::CONNECTOR_ACCEPTED,
         subject: connector.to_owned(),
         payload: json!({ "server": newest.server, "version": newest.version, "manifest": newest.hash }),
     };
@@ -192,14 +202,14 @@ pub(crate) fn tell_state(
     tx: &mut Tx<'_>,
     connector: &str,
     node: Uuid,
-    standing: &Standing,
+    standing: &ConnectorStatus,
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(
         "INSERT INTO connector_states (tenant_id, connector, node, body, renewed_at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant_id, connector, node) DO UPDATE
          SET body = excluded.body, renewed_at = excluded.renewed_at",
-        params![connector, node, Json::of(standing)?, now],
+        params![connector, node, JsonText::of(standing)?, now],
     )?;
     tx.execute(
         "DELETE FROM connector_states WHERE tenant_id = $1 AND connector = $2 AND renewed_at < $3",
@@ -217,11 +227,11 @@ pub(crate) fn forget_state(tx: &mut Tx<'_>, connector: &str, node: Uuid) -> Resu
 }
 
 /// How a tenant's connectors are, on every node that runs them.
-pub fn states(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(String, Standing)>> {
+pub fn states(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<(String, ConnectorStatus)>> {
     let rows = tx.all(
         "SELECT connector, body FROM connector_states WHERE tenant_id = $1 AND renewed_at >= $2 ORDER BY connector, node",
         params![now.minus(SILENT)],
-        |row| Ok((row.get::<String>(0)?, row.get::<Json>(1)?)),
+        |row| Ok((row.get::<String>(0)?, row.get::<JsonText>(1)?)),
     )?;
     rows.into_iter().map(|(connector, body)| Ok((connector, body.read()?))).collect()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How often a connector is tried again, and how long things may take. The defaults are the ones of the docs.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct ConnectorTimings {
     /// So many restarts within the window; the next makes it degraded.
     pub restarts: usize,
     pub window: Duration,
@@ -24,7 +24,7 @@ pub struct Pace {
     pub look: Duration,
 }
 
-impl Default for Pace {
+impl Default for ConnectorTimings {
     fn default() -> Self {
         Self {
             restarts: 5,

@@ -2,17 +2,17 @@
 
 use std::sync::{Arc, PoisonError};
 
-use munshi_safety::audit::{Actor, ActorKind};
+use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_store::Tx;
-use munshi_tools::{Shelf, Shelves};
+use munshi_tools::{TenantToolSource, TenantTools};
 use munshi_types::{PersonId, TenantId, Timestamp};
 
 use crate::error::Error;
-use crate::host::Host;
+use crate::host::ConnectorHost;
 use crate::login;
 
-impl Shelves for Host {
-    fn of(&self, tenant: TenantId) -> Arc<Shelf> {
+impl TenantToolSource for ConnectorHost {
+    fn of(&self, tenant: TenantId) -> Arc<TenantTools> {
         let shelves = self.inner.shelves.read().unwrap_or_else(PoisonError::into_inner);
         shelves.get(&tenant).cloned().unwrap_or_default()
     }
@@ -28,7 +28,7 @@ impl Shelves for Host {
         to: PersonId,
     ) -> munshi_tools::Result<Option<String>> {
         let (Some(base), Some(_)) = (&self.inner.base, &self.inner.way.logins) else { return Ok(None) };
-        let by = Actor::new(ActorKind::Person, to.to_string());
+        let by = AuditActor::new(AuditActorKind::Person, to.to_string());
         let said = self.inner.said(tx.tenant(), connector);
         let chance = (self.inner.random.as_ref(), self.inner.clock.now());
         let token = login::offer(tx, connector, (by, Some(to)), said, chance).map_err(told)?;

@@ -5,11 +5,11 @@ use std::fmt;
 use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::manifest::LeftOut;
+use crate::manifest::SkippedTool;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ConnectorState {
     /// It is being started for the first time.
     #[default]
     Starting,
@@ -23,7 +23,7 @@ pub enum State {
     Stopped,
 }
 
-impl State {
+impl ConnectorState {
     pub const ALL: [Self; 6] =
         [Self::Starting, Self::Ready, Self::Restarting, Self::WantsLogin, Self::Degraded, Self::Stopped];
 
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for ConnectorState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -48,8 +48,8 @@ impl fmt::Display for State {
 /// How one connector is, for whoever asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Standing {
-    pub state: State,
+pub struct ConnectorStatus {
+    pub state: ConnectorState,
     /// Why, where it is not ready.
     pub why: String,
     pub since: Option<Timestamp>,
@@ -58,7 +58,7 @@ pub struct Standing {
     pub tools: usize,
     /// Nobody vouches for what these do: they only look, or are refused.
     pub undeclared: usize,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedTool>,
     /// The server's name and version, and the hash of its list.
     pub server: String,
     pub version: String,
@@ -69,7 +69,7 @@ pub struct Standing {
     pub confined: Option<bool>,
 }
 
-impl Standing {
+impl ConnectorStatus {
     /// Whether nobody vouches for some of its tools.
     pub const fn is_unsafe(&self) -> bool {
         self.undeclared > 0

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_safety::privacy::Scrubber;
 use munshi_types::{ConnectorName, TenantId};
 use serde_json::json;
@@ -14,15 +14,17 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::declared::Entry;
+use crate::declared::ConnectorEntry;
 use crate::error::{Error, Result};
-use crate::host::Inner;
-use crate::link::logs::Log;
-use crate::link::{Greeting, Now, Opened, Opening, Session};
-use crate::manifest::Manifest;
+use crate::host::ConnectorHostState;
+use crate::link::logs::ConnectorLog;
+use crate::link::{
+    ConnectorConnection, ConnectorOpenRequest, ConnectorSession, ConnectorSnapshot, HandshakeMode,
+};
+use crate::manifest::ConnectorManifest;
 use crate::rows;
-use crate::state::{Standing, State};
-use crate::translate::Accepted;
+use crate::state::{ConnectorState, ConnectorStatus};
+use crate::translate::ManifestAcceptance;
 
 /// Since the process began, by what ended them.
 const RESTARTS: &str = "munshi_connector_restarts_total";
@@ -30,20 +32,20 @@ const MOMENT: Duration = Duration::from_millis(20);
 
 /// What the shelf is made of, beside the entry.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Shown {
-    pub manifest: Arc<Manifest>,
-    pub accepted: Accepted,
+pub(crate) struct ReviewedManifest {
+    pub manifest: Arc<ConnectorManifest>,
+    pub accepted: ManifestAcceptance,
 }
 
-pub(crate) struct Supervisor {
-    pub host: Arc<Inner>,
+pub(crate) struct ConnectorSupervisor {
+    pub host: Arc<ConnectorHostState>,
     pub tenant: TenantId,
     pub name: ConnectorName,
-    pub entry: Arc<Entry>,
+    pub entry: Arc<ConnectorEntry>,
     pub home: PathBuf,
-    pub log: Log,
-    pub tell: watch::Sender<Now>,
-    pub shown: watch::Sender<Option<Shown>>,
+    pub log: ConnectorLog,
+    pub tell: watch::Sender<ConnectorSnapshot>,
+    pub shown: watch::Sender<Option<ReviewedManifest>>,
     /// A person may have accepted its list.
     pub look_again: Arc<Notify>,
     pub stop: CancellationToken,
@@ -59,7 +61,7 @@ enum Ended {
     Shut(String),
 }
 
-impl Supervisor {
+impl ConnectorSupervisor {
     pub(crate) async fn run(self, after: Option<CancellationToken>) {
         // One of the same name has the folder, the log and its row in the store until it is gone.
         if let Some(before) = after {
@@ -67,7 +69,8 @@ impl Supervisor {
         }
         let mut ends: VecDeque<Instant> = VecDeque::new();
         loop {
-            let greeting = if ends.len().is_multiple_of(2) { Greeting::Newest } else { Greeting::Older };
+            let greeting =
+                if ends.len().is_multiple_of(2) { HandshakeMode::Newest } else { HandshakeMode::Older };
             let why = match self.live(greeting).await {
                 Ended::Stop => break,
                 Ended::Broke(why) => why,
@@ -94,7 +97,7 @@ impl Supervisor {
                 pace.retry
             } else {
                 tracing::warn!(connector = %self.name, %why, tries, "a connector ended; it is started again");
-                self.put(State::Restarting, &why).await;
+                self.put(ConnectorState::Restarting, &why).await;
                 let doubled = u32::try_from(tries).unwrap_or(u32::MAX).saturating_sub(1).min(16);
                 pace.pause.saturating_mul(1 << doubled).min(pace.longest_pause)
             };
@@ -105,14 +108,14 @@ impl Supervisor {
         }
         self.tell.send_modify(|now| {
             now.session = None;
-            now.standing.state = State::Stopped;
+            now.standing.state = ConnectorState::Stopped;
         });
         self.host.forget(self.tenant, &self.name).await;
         self.ended.cancel();
     }
 
     /// One connection, from its start to its end.
-    async fn live(&self, greeting: Greeting) -> Ended {
+    async fn live(&self, greeting: HandshakeMode) -> Ended {
         let pass = self.host.way.pass(self.tenant, &self.name, &self.entry);
         let is_child = !self.entry.command.is_empty();
         let confined = is_child.then(|| self.host.way.confines(&self.entry));
@@ -120,7 +123,7 @@ impl Supervisor {
             now.pass.clone_from(&pass);
             now.standing.confined = confined;
         });
-        let opening = Opening {
+        let opening = ConnectorOpenRequest {
             way: &self.host.way,
             tenant: self.tenant,
             entry: &self.entry,
@@ -135,7 +138,7 @@ impl Supervisor {
             opened = opening.open() => opened,
         };
         drop(_turn);
-        let (Opened { session, manifest, took }, scrubber) = match opened {
+        let (ConnectorConnection { session, manifest, took }, scrubber) = match opened {
             Ok(opened) => opened,
             Err(Error::WantsLogin(why)) => return Ended::Shut(why),
             Err(error) => return Ended::Broke(error.to_string()),
@@ -159,7 +162,7 @@ impl Supervisor {
     }
 
     /// Watches over a connection until it ends.
-    async fn attend(&self, session: &Arc<Session>) -> Ended {
+    async fn attend(&self, session: &Arc<ConnectorSession>) -> Ended {
         let pace = self.host.pace;
         let mut rounds = 0;
         let gone = session.gone();
@@ -213,19 +216,19 @@ impl Supervisor {
     }
 
     /// Takes up a list of tools: notes it, and puts them on the shelf.
-    async fn show(&self, manifest: Manifest, session: Option<&Arc<Session>>) -> Result<()> {
+    async fn show(&self, manifest: ConnectorManifest, session: Option<&Arc<ConnectorSession>>) -> Result<()> {
         let (name, ids, now) = (self.name.to_string(), self.host.ids.clone(), self.host.clock.now());
         let manifest = Arc::new(manifest);
         let noted = manifest.clone();
         let accepted =
             self.host.db.write(self.tenant, move |tx| rows::admit(tx, &name, &noted, now, &ids)).await?;
         let was_held = self.tell.borrow().standing.held;
-        let held = accepted == Accepted::Held;
+        let held = accepted == ManifestAcceptance::Held;
         if held && !was_held {
             tracing::warn!(connector = %self.name, tenant = %self.tenant, manifest = manifest.hash,
                 "a connector's tools changed; until somebody accepts them it only looks");
         }
-        let shown = Shown { manifest, accepted };
+        let shown = ReviewedManifest { manifest, accepted };
         let is_new = self.shown.borrow().as_ref() != Some(&shown);
         if is_new {
             self.shown.send_replace(Some(shown.clone()));
@@ -245,27 +248,27 @@ impl Supervisor {
                 standing.left_out = outcome.left_out;
             }
         });
-        self.put(State::Ready, "").await;
+        self.put(ConnectorState::Ready, "").await;
         Ok(())
     }
 
     /// Nobody is let in: its tools say so, until somebody has logged in.
     async fn shut(&self, why: &str) {
-        if self.tell.borrow().standing.state != State::WantsLogin {
+        if self.tell.borrow().standing.state != ConnectorState::WantsLogin {
             tracing::warn!(connector = %self.name, tenant = %self.tenant, "a connector wants somebody to log in");
             self.log.line(&format!("munshi: {why}"), &self.scrubber()).await;
         }
-        self.put(State::WantsLogin, why).await;
+        self.put(ConnectorState::WantsLogin, why).await;
         self.tell.send_modify(|now| now.shut += 1);
     }
 
     async fn degrade(&self, why: &str) {
         tracing::error!(connector = %self.name, tenant = %self.tenant, %why,
             "a connector failed too often; its tools are out of order until it works again");
-        self.put(State::Degraded, why).await;
-        let entry = NewEntry {
-            actor: Actor::new(ActorKind::System, "connectors"),
-            event: Event::CONNECTOR_DEGRADED,
+        self.put(ConnectorState::Degraded, why).await;
+        let entry = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::System, "connectors"),
+            event: AuditEvent::CONNECTOR_DEGRADED,
             subject: self.name.to_string(),
             payload: json!({ "why": why }),
         };
@@ -277,12 +280,12 @@ impl Supervisor {
     }
 
     /// Says how it is, here and to whoever asks the store.
-    async fn put(&self, state: State, why: &str) {
+    async fn put(&self, state: ConnectorState, why: &str) {
         let (now, why) =
             (self.host.clock.now(), self.scrubber().text(why).chars().take(500).collect::<String>());
         self.tell.send_modify(|known| {
             let standing = &mut known.standing;
-            if state == State::Restarting {
+            if state == ConnectorState::Restarting {
                 standing.restarts += 1;
             }
             if standing.state != state || standing.since.is_none() {
@@ -296,7 +299,7 @@ impl Supervisor {
 
     /// Renews its word in the store. One that can't be written is written the next time.
     async fn renew(&self) {
-        let standing: Standing = self.tell.borrow().standing.clone();
+        let standing: ConnectorStatus = self.tell.borrow().standing.clone();
         let (name, node, now) = (self.name.to_string(), self.host.node, self.host.clock.now());
         let told = self
             .host
@@ -316,7 +319,7 @@ impl Supervisor {
 }
 
 /// Calls under way hear themselves what became of them; broken off, nobody could tell whether they were done.
-async fn outlasted(session: &Arc<Session>, longest: Duration) {
+async fn outlasted(session: &Arc<ConnectorSession>, longest: Duration) {
     let began = Instant::now();
     while Arc::strong_count(session) > 1 && began.elapsed() < longest {
         sleep(MOMENT).await;

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_tools::{Body, Connector, Happened, Maker, Registry};
+use munshi_tools::{ConnectorOrigin, EffectCertainty, ToolConnector, ToolHandler, ToolRegistry};
 use munshi_types::{ConnectorName, Effect, Egress, Reach, ToolName, ToolSpec, is_unseen};
 use serde_json::{Map, Value, json};
 
-use crate::declared::{Declaration, Entry};
+use crate::declared::{ConnectorEntry, ToolDeclaration};
 use crate::far::RemoteTool;
-use crate::link::Link;
-use crate::manifest::{Hints, LeftOut, Listed, Manifest};
+use crate::link::ConnectorHandle;
+use crate::manifest::{ConnectorManifest, ManifestTool, ManifestToolHints, SkippedTool};
 use crate::names::tool_name;
 
 /// In letters.
@@ -24,17 +24,17 @@ pub(crate) const KEY: &[&str] = &["idempotency_key", "idempotencyKey"];
 pub(crate) const DRY_RUN: &[&str] = &["dry_run", "dryRun"];
 
 /// A connector and its list, with whether somebody has looked at that list.
-pub(crate) struct Source<'a> {
+pub(crate) struct TranslationSource<'a> {
     pub name: &'a ConnectorName,
-    pub entry: &'a Entry,
-    pub manifest: &'a Manifest,
-    pub accepted: Accepted,
-    pub link: Arc<Link>,
+    pub entry: &'a ConnectorEntry,
+    pub manifest: &'a ConnectorManifest,
+    pub accepted: ManifestAcceptance,
+    pub link: Arc<ConnectorHandle>,
 }
 
 /// Whether the list of tools is one that somebody has looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Accepted {
+pub(crate) enum ManifestAcceptance {
     Yes,
     /// It changed, and nobody has looked: its tools only look.
     Held,
@@ -42,21 +42,22 @@ pub(crate) enum Accepted {
 
 /// What became of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct TranslationSummary {
     pub tools: usize,
     /// Nobody vouches for what these do.
     pub undeclared: usize,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<SkippedTool>,
 }
 
 /// Adds a connector's tools to those of its tenant.
 pub(crate) fn add(
-    source: &Source<'_>,
-    registry: &mut Registry,
+    source: &TranslationSource<'_>,
+    registry: &mut ToolRegistry,
     always: &mut BTreeSet<ToolName>,
     is_taken: &dyn Fn(&ToolName) -> bool,
-) -> Outcome {
-    let mut outcome = Outcome { left_out: source.manifest.left_out.clone(), ..Outcome::default() };
+) -> TranslationSummary {
+    let mut outcome =
+        TranslationSummary { left_out: source.manifest.left_out.clone(), ..TranslationSummary::default() };
     for (remote, listed) in &source.manifest.tools {
         let own = source.entry.tools.get(remote);
         if own.is_some_and(|own| own.off) {
@@ -78,7 +79,7 @@ pub(crate) fn add(
                     always.insert(name);
                 }
             }
-            Err(why) => outcome.left_out.push(LeftOut { tool: remote.clone(), why }),
+            Err(why) => outcome.left_out.push(SkippedTool { tool: remote.clone(), why }),
         }
     }
     outcome
@@ -86,13 +87,13 @@ pub(crate) fn add(
 
 /// The operator's word, then the server's, then the worst; a server's word never takes back what its own hints say.
 struct Said<'a> {
-    own: Option<&'a Declaration>,
-    theirs: Option<&'a Declaration>,
-    hints: Hints,
+    own: Option<&'a ToolDeclaration>,
+    theirs: Option<&'a ToolDeclaration>,
+    hints: ManifestToolHints,
 }
 
 impl Said<'_> {
-    fn either<T>(&self, of: impl Fn(&Declaration) -> Option<T>) -> Option<T> {
+    fn either<T>(&self, of: impl Fn(&ToolDeclaration) -> Option<T>) -> Option<T> {
         self.own.and_then(&of).or_else(|| self.theirs.and_then(&of))
     }
 
@@ -102,7 +103,7 @@ impl Said<'_> {
     }
 
     /// A risk is there if anybody says so, unless the operator says it is not.
-    fn risk(&self, of: impl Fn(&Declaration) -> Option<bool>, hinted: bool) -> bool {
+    fn risk(&self, of: impl Fn(&ToolDeclaration) -> Option<bool>, hinted: bool) -> bool {
         match self.own.and_then(&of) {
             Some(said) => said,
             None => hinted || self.theirs.and_then(&of).unwrap_or(false),
@@ -131,11 +132,11 @@ impl Said<'_> {
 }
 
 fn translated(
-    source: &Source<'_>,
+    source: &TranslationSource<'_>,
     remote: &str,
-    listed: &Listed,
+    listed: &ManifestTool,
     name: ToolName,
-) -> Result<(ToolSpec, Connector, Body), String> {
+) -> Result<(ToolSpec, ToolConnector, ToolHandler), String> {
     let said =
         Said { own: source.entry.tools.get(remote), theirs: listed.declared.as_ref(), hints: listed.hints };
     let mut parameters = listed.schema.clone();
@@ -170,16 +171,21 @@ fn translated(
     // What is told of money and stock goes by its words alone, so a server's own word is not enough.
     let cacheable = said.own.and_then(|own| own.cacheable).unwrap_or(false);
     spec.cacheable = !writes && cacheable && !spec.is_fleeting();
-    let declares = declares && source.accepted == Accepted::Yes;
+    let declares = declares && source.accepted == ManifestAcceptance::Yes;
     // A stranger's word about itself opens nothing: the operator has to have declared the tool.
-    let is_vouched_for = source.accepted == Accepted::Yes && said.own.is_some_and(|own| own.effect.is_some());
+    let is_vouched_for =
+        source.accepted == ManifestAcceptance::Yes && said.own.is_some_and(|own| own.effect.is_some());
     spec.egress = source.entry.egress.unwrap_or(match listed.hints.open_world {
         Some(false) if is_vouched_for => Egress::Allow,
         _ => Egress::Ask,
     });
     spec.shows = source.entry.shows;
-    let connector =
-        Connector { name: source.name.to_string(), maker: Maker::Foreign, declares, conduct: None };
+    let connector = ToolConnector {
+        name: source.name.to_string(),
+        maker: ConnectorOrigin::Foreign,
+        declares,
+        conduct: None,
+    };
     let look_up = said.either(|said| said.look_up.clone());
     let far = RemoteTool {
         link: source.link.clone(),
@@ -188,12 +194,12 @@ fn translated(
         dry_run,
         look_up,
         fails: match said.either(|said| said.all_or_nothing) {
-            Some(true) => Happened::No,
-            Some(false) | None => Happened::Maybe,
+            Some(true) => EffectCertainty::No,
+            Some(false) | None => EffectCertainty::Maybe,
         },
         timeout: spec.timeout,
     };
-    Ok((spec, connector, Body::Far(Arc::new(far))))
+    Ok((spec, connector, ToolHandler::Far(Arc::new(far))))
 }
 
 /// The tool's own part of its name: `write_file` of `files_write_file`.
@@ -203,7 +209,7 @@ fn remote_scope(name: &ToolName, connector: &ConnectorName) -> String {
 }
 
 /// For the model: bounded, in letters that are seen.
-fn described(said: &Said<'_>, remote: &str, listed: &Listed) -> String {
+fn described(said: &Said<'_>, remote: &str, listed: &ManifestTool) -> String {
     let text = said.own.and_then(|own| own.description.as_deref()).unwrap_or(&listed.description);
     let clean: String = text
         .chars()

@@ -3,18 +3,18 @@ use crate::manifest::tests::tool;
 use munshi_types::Autonomy;
 use proptest::prelude::*;
 
-fn entry(text: &str) -> Entry {
+fn entry(text: &str) -> ConnectorEntry {
     let declared = crate::declared::read(&format!("[x]\ncommand = [\"x\"]\n{text}")).unwrap();
     declared.0.into_values().next().unwrap()
 }
 
 /// The one tool of a server, as it would stand on the shelf.
-fn shelved(listed: Value, own: &str, accepted: Accepted) -> Result<(ToolSpec, bool), String> {
+fn shelved(listed: Value, own: &str, accepted: ManifestAcceptance) -> Result<(ToolSpec, bool), String> {
     let (name, entry) = ("x".parse().unwrap(), entry(own));
-    let manifest = Manifest::of("s", "1", vec![tool(listed)]);
-    let (_, link) = Link::new("x".to_owned(), Default::default());
-    let source = Source { name: &name, entry: &entry, manifest: &manifest, accepted, link };
-    let mut registry = Registry::default();
+    let manifest = ConnectorManifest::of("s", "1", vec![tool(listed)]);
+    let (_, link) = ConnectorHandle::new("x".to_owned(), Default::default());
+    let source = TranslationSource { name: &name, entry: &entry, manifest: &manifest, accepted, link };
+    let mut registry = ToolRegistry::default();
     let outcome = add(&source, &mut registry, &mut BTreeSet::new(), &|_| false);
     match registry.all().next() {
         Some(tool) => Ok((tool.known.spec.clone(), tool.known.connector.declares)),
@@ -34,10 +34,11 @@ fn listed(more: &Value) -> Value {
 
 #[test]
 fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
-    let (spec, declares) = shelved(listed(&json!({})), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&json!({})), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let (spec, declares) =
-        shelved(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", Accepted::Yes).unwrap();
+        shelved(listed(&json!({ "annotations": { "readOnlyHint": true } })), "", ManifestAcceptance::Yes)
+            .unwrap();
     assert_eq!((spec.effect, declares), (Effect::Read, false));
     assert_eq!(spec.scope, "x.do_it");
     assert_eq!(spec.name.as_str(), "x_do_it");
@@ -46,17 +47,17 @@ fn without_a_declaration_only_what_is_hinted_as_reading_reads() {
 #[test]
 fn the_servers_own_word_counts_unless_its_hints_say_worse() {
     let keyed = json!({ "_meta": { "munshi/tool": { "effect": "keyed", "scope": "thing/{id}", "dangerous": true } } });
-    let (spec, declares) = shelved(listed(&keyed), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&keyed), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares, spec.dangerous, spec.dry_run), (Effect::Keyed, true, true, true));
     assert_eq!(spec.scope, "x.thing/{id}");
     assert!(spec.parameters["properties"].get("idempotency_key").is_none(), "keys are ours to give");
     assert!(spec.parameters["properties"].get("dry_run").is_none());
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read" } }, "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(&lie), "", Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&lie), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Once, false));
     let reach =
         json!({ "_meta": { "munshi/tool": { "effect": "read", "reach": "anyone", "always": true } } });
-    let (spec, _) = shelved(listed(&reach), "", Accepted::Yes).unwrap();
+    let (spec, _) = shelved(listed(&reach), "", ManifestAcceptance::Yes).unwrap();
     assert_eq!(spec.reach, Reach::Owner, "a server can't open itself to strangers");
 }
 
@@ -64,16 +65,16 @@ fn the_servers_own_word_counts_unless_its_hints_say_worse() {
 fn the_operators_word_wins_and_a_changed_list_is_held() {
     let own = "[x.tools.do_it]\neffect = \"keyed\"\ndestructive = false\nreach = \"business\"\n";
     let theirs = json!({ "annotations": { "destructiveHint": true } });
-    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Yes).unwrap();
+    let (spec, declares) = shelved(listed(&theirs), own, ManifestAcceptance::Yes).unwrap();
     assert_eq!(
         (spec.effect, spec.destructive, declares, spec.reach),
         (Effect::Keyed, false, true, Reach::Business)
     );
-    let (spec, declares) = shelved(listed(&theirs), own, Accepted::Held).unwrap();
+    let (spec, declares) = shelved(listed(&theirs), own, ManifestAcceptance::Held).unwrap();
     assert_eq!((spec.effect, declares), (Effect::Keyed, false), "it writes still, and so is refused");
     assert!(spec.least_autonomy >= Autonomy::Propose);
     assert_eq!(
-        shelved(listed(&json!({})), "[x.tools.do_it]\noff = true\n", Accepted::Yes),
+        shelved(listed(&json!({})), "[x.tools.do_it]\noff = true\n", ManifestAcceptance::Yes),
         Err(String::new())
     );
 }
@@ -82,12 +83,12 @@ fn the_operators_word_wins_and_a_changed_list_is_held() {
 fn what_comes_late_or_is_told_again_is_not_the_servers_to_choose() {
     let said = |soft: u16| json!({ "_meta": { "munshi/tool": { "effect": "read", "cacheable": true, "soft_seconds": soft } } });
     for (soft, waits) in [(0, 5), (1, 5), (9, 9)] {
-        let (spec, _) = shelved(listed(&said(soft)), "", Accepted::Yes).unwrap();
+        let (spec, _) = shelved(listed(&said(soft)), "", ManifestAcceptance::Yes).unwrap();
         assert_eq!(spec.soft, Some(Duration::from_secs(waits)), "{soft}");
         assert!(!spec.cacheable);
     }
     let own = "[x.tools.do_it]\neffect = \"read\"\ncacheable = true\nsoft_seconds = 1\n";
-    let (spec, _) = shelved(listed(&said(9)), own, Accepted::Yes).unwrap();
+    let (spec, _) = shelved(listed(&said(9)), own, ManifestAcceptance::Yes).unwrap();
     assert_eq!((spec.soft, spec.cacheable), (Some(Duration::from_secs(1)), true), "the operator's word wins");
 }
 
@@ -98,23 +99,28 @@ fn what_may_leave_and_what_is_shown_is_the_operators_to_say() {
     let (asks, allows) = (Egress::Ask, Egress::Allow);
     let declared = "[x.tools.do_it]\neffect = \"read\"\n";
     for (theirs, own, accepted, egress) in [
-        (json!({}), "", Accepted::Yes, asks),
-        (json!({ "annotations": closed }), "", Accepted::Yes, asks),
-        (json!({ "_meta": read }), "", Accepted::Yes, asks),
-        (json!({ "_meta": read, "annotations": closed }), "", Accepted::Yes, asks),
-        (json!({}), declared, Accepted::Yes, asks),
-        (json!({ "annotations": closed }), declared, Accepted::Yes, allows),
-        (json!({ "annotations": closed }), declared, Accepted::Held, asks),
-        (json!({ "_meta": read, "annotations": closed }), "egress = \"deny\"\n", Accepted::Yes, Egress::Deny),
-        (json!({}), "egress = \"allow\"\n", Accepted::Yes, allows),
+        (json!({}), "", ManifestAcceptance::Yes, asks),
+        (json!({ "annotations": closed }), "", ManifestAcceptance::Yes, asks),
+        (json!({ "_meta": read }), "", ManifestAcceptance::Yes, asks),
+        (json!({ "_meta": read, "annotations": closed }), "", ManifestAcceptance::Yes, asks),
+        (json!({}), declared, ManifestAcceptance::Yes, asks),
+        (json!({ "annotations": closed }), declared, ManifestAcceptance::Yes, allows),
+        (json!({ "annotations": closed }), declared, ManifestAcceptance::Held, asks),
+        (
+            json!({ "_meta": read, "annotations": closed }),
+            "egress = \"deny\"\n",
+            ManifestAcceptance::Yes,
+            Egress::Deny,
+        ),
+        (json!({}), "egress = \"allow\"\n", ManifestAcceptance::Yes, allows),
     ] {
         let (spec, _) = shelved(listed(&theirs), own, accepted).unwrap();
         assert_eq!((spec.egress, spec.shows), (egress, false), "{theirs} {own}");
     }
-    let (spec, _) = shelved(listed(&json!({})), "shows = true\n", Accepted::Yes).unwrap();
+    let (spec, _) = shelved(listed(&json!({})), "shows = true\n", ManifestAcceptance::Yes).unwrap();
     assert!(spec.shows);
     let lie = json!({ "_meta": { "munshi/tool": { "effect": "read", "shows": true } } });
-    assert!(shelved(listed(&lie), "", Accepted::Yes).is_err(), "a server has no such word");
+    assert!(shelved(listed(&lie), "", ManifestAcceptance::Yes).is_err(), "a server has no such word");
 }
 
 #[test]
@@ -122,11 +128,11 @@ fn a_schema_that_leads_elsewhere_is_left_out() {
     for reference in ["https://evil.example/x.json", "file:///etc/passwd", "other.json#/a"] {
         let odd =
             json!({ "inputSchema": { "type": "object", "properties": { "a": { "$ref": reference } } } });
-        assert!(shelved(listed(&odd), "", Accepted::Yes).unwrap_err().contains("elsewhere"));
+        assert!(shelved(listed(&odd), "", ManifestAcceptance::Yes).unwrap_err().contains("elsewhere"));
     }
     let own = json!({ "inputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
         "properties": { "a": { "$ref": "#/definitions/a" } }, "definitions": { "a": { "type": "string" } } } });
-    assert!(shelved(listed(&own), "", Accepted::Yes).is_ok());
+    assert!(shelved(listed(&own), "", ManifestAcceptance::Yes).is_ok());
 }
 
 proptest! {
@@ -147,7 +153,7 @@ proptest! {
         if let Some(scope) = scope { said["scope"] = json!(scope); }
         let clean: Map<String, Value> = annotations.as_object().unwrap().iter().filter(|(_, v)| !v.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect();
         let one = listed(&json!({ "annotations": clean, "_meta": { "munshi/tool": said } }));
-        let accepted = if held { Accepted::Held } else { Accepted::Yes };
+        let accepted = if held { ManifestAcceptance::Held } else { ManifestAcceptance::Yes };
         if let Ok((spec, declares)) = shelved(one, "", accepted) {
             prop_assert_eq!(spec.reach, Reach::Owner);
             prop_assert!(spec.scope.starts_with("x."));

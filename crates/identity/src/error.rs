@@ -15,7 +15,7 @@ pub enum Error {
     NoPerson(PersonId),
 
     #[error("{0}")]
-    Unmergeable(Unmergeable),
+    Unmergeable(MergeObstacle),
 
     /// A key of that name is in use.
     #[error("there is a key called {0} already")]
@@ -32,7 +32,7 @@ pub enum Error {
 
 /// Why two persons can't become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unmergeable {
+pub enum MergeObstacle {
     #[error("somebody who works here can't be merged into another person")]
     Member,
     #[error("two people who work here can't become one")]

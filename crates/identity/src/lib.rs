@@ -7,9 +7,9 @@
 //! cookies, and how a code reaches a phone.
 //!
 //! # Layout
-//! - [`Role`], [`Standing`]: what somebody is; [`Principal`]: for whom something is done
-//! - [`Rules`], [`permits`]: what a role may see and do, and whom to ask otherwise
-//! - [`persons`]: the people as the store keeps them, met, and merged; [`Address`]: how they are reached
+//! - [`Role`], [`PrincipalStanding`]: what somebody is; [`Principal`]: for whom something is done
+//! - [`PermissionRules`], [`permits`]: what a role may see and do, and whom to ask otherwise
+//! - [`persons`]: the people as the store keeps them, met, and merged; [`ContactAddress`]: how they are reached
 //! - [`keys`]: API keys, made, shown once, and told again from a request
 //! - [`codes`]: one-time codes, asked for and answered
 //! - [`operators`]: accounts and their roles; [`sign_ins`], [`links`], [`passwords`], [`pauses`]: how they come in
@@ -36,13 +36,13 @@ mod role;
 pub mod sign_ins;
 mod token;
 
-pub use address::{Address, AddressError, AddressKind};
-pub use error::{Error, Result, Unmergeable};
-pub use permission::{Lacking, RoleRules, Rules, has_owners_word, may_approve, permits};
+pub use address::{ContactAddress, ContactAddressError, ContactAddressKind};
+pub use error::{Error, MergeObstacle, Result};
+pub use permission::{MissingPermission, PermissionRules, RoleRules, has_owners_word, may_approve, permits};
 pub use persons::Person;
-pub use principal::{Principal, Standing};
+pub use principal::{Principal, PrincipalStanding};
 pub use role::{Role, RoleError};
-pub use token::Token;
+pub use token::SecretToken;
 
 use munshi_store::{Migration, migration};
 

@@ -6,13 +6,13 @@
 use std::time::Duration;
 
 use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{Ids, LinkId, OperatorId, Random, TenantId, Timestamp};
+use munshi_types::{IdGenerator, LinkId, OperatorId, Random, TenantId, Timestamp};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::operators;
 use crate::role::Role;
-use crate::token::Token;
+use crate::token::SecretToken;
 
 /// A link for the first operator, or for another password, is good for so long.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
@@ -24,11 +24,11 @@ const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// What a link is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Purpose {
+pub enum LinkPurpose {
     /// Makes the first operator, a keeper. Good only while there is no operator.
     First,
     /// Lets somebody look after a tenant, or the whole installation where none is named.
-    Invitation { email: String, place: Place },
+    Invitation { email: String, place: InvitationScope },
     /// Lets somebody choose another password.
     Recovery { operator: OperatorId },
 }
@@ -36,7 +36,7 @@ pub enum Purpose {
 /// What somebody is invited to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum InvitationScope {
     /// Keeper of the installation.
     Everywhere,
     Workspace {
@@ -47,17 +47,17 @@ pub enum Place {
 
 /// A link as it is known: everything but its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Link {
+pub struct OneTimeLink {
     pub id: LinkId,
     #[serde(flatten)]
-    pub purpose: Purpose,
+    pub purpose: LinkPurpose,
     pub made_by: String,
     pub made_at: Timestamp,
     pub ends_at: Timestamp,
     pub used_at: Option<Timestamp>,
 }
 
-impl Link {
+impl OneTimeLink {
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.used_at.is_none() && now < self.ends_at
     }
@@ -65,8 +65,8 @@ impl Link {
 
 /// A link to be made.
 #[derive(Clone, Debug)]
-pub struct NewLink<'a> {
-    pub purpose: &'a Purpose,
+pub struct NewOneTimeLink<'a> {
+    pub purpose: &'a LinkPurpose,
     /// Who makes it: [`by_operator`], or whoever has the machine.
     pub made_by: &'a str,
     pub life: Duration,
@@ -81,14 +81,14 @@ pub fn by_operator(operator: OperatorId) -> String {
 /// the last that was handed out is good.
 pub fn make(
     tx: &mut PlatformTx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     random: &dyn Random,
-    new: &NewLink<'_>,
+    new: &NewOneTimeLink<'_>,
     now: Timestamp,
-) -> Result<(Link, Token)> {
+) -> Result<(OneTimeLink, SecretToken)> {
     let columns = Columns::of(new.purpose)?;
     end_before(tx, &columns, now)?;
-    let (id, token): (LinkId, _) = (ids.next(), Token::random(random));
+    let (id, token): (LinkId, _) = (ids.next(), SecretToken::random(random));
     tx.execute(
         across_tenants(
             "INSERT INTO one_time_links
@@ -121,16 +121,18 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(purpose: &Purpose) -> Result<Self> {
+    fn of(purpose: &LinkPurpose) -> Result<Self> {
         let none = Self { kind: "first", email: None, operator: None, tenant: None, role: None };
         Ok(match purpose {
-            Purpose::First => none,
-            Purpose::Recovery { operator } => Self { kind: "recovery", operator: Some(*operator), ..none },
-            Purpose::Invitation { email, place } => {
+            LinkPurpose::First => none,
+            LinkPurpose::Recovery { operator } => {
+                Self { kind: "recovery", operator: Some(*operator), ..none }
+            }
+            LinkPurpose::Invitation { email, place } => {
                 let email = Some(operators::spelled(email)?);
                 let (tenant, role) = match place {
-                    Place::Everywhere => (None, None),
-                    Place::Workspace { tenant, role } => (Some(*tenant), Some(role.as_str())),
+                    InvitationScope::Everywhere => (None, None),
+                    InvitationScope::Workspace { tenant, role } => (Some(*tenant), Some(role.as_str())),
                 };
                 Self { kind: "invitation", email, tenant, role, ..none }
             }
@@ -159,7 +161,7 @@ fn end_before(tx: &mut PlatformTx<'_>, columns: &Columns, now: Timestamp) -> Res
 }
 
 /// The link of a token, whatever became of it.
-pub fn find(tx: &mut PlatformTx<'_>, token: &Token) -> Result<Option<Link>> {
+pub fn find(tx: &mut PlatformTx<'_>, token: &SecretToken) -> Result<Option<OneTimeLink>> {
     Ok(tx.optional(
         across_tenants(
             "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
@@ -183,7 +185,7 @@ pub fn use_up(tx: &mut PlatformTx<'_>, id: LinkId, now: Timestamp) -> Result<boo
 }
 
 /// Every invitation that is open, to whatever place, the newest first.
-pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Link>> {
+pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
@@ -197,7 +199,7 @@ pub fn all_invitations(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Li
 }
 
 /// Invitations to a tenant that are open, the newest first.
-pub fn invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, now: Timestamp) -> Result<Vec<Link>> {
+pub fn invitations(tx: &mut PlatformTx<'_>, tenant: TenantId, now: Timestamp) -> Result<Vec<OneTimeLink>> {
     Ok(tx.all(
         across_tenants(
             "SELECT id, kind, email, operator_id, workspace, role, made_by, made_at, ends_at, used_at
@@ -222,11 +224,11 @@ pub fn withdraw(tx: &mut PlatformTx<'_>, tenant: TenantId, id: LinkId, now: Time
 }
 
 /// Takes back every open invitation of an e-mail, wherever it leads; gives those that were open.
-pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Result<Vec<Link>> {
+pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Result<Vec<OneTimeLink>> {
     let email = operators::spelled(email)?;
     let mut open = all_invitations(tx, now)?;
     open.retain(
-        |link| matches!(&link.purpose, Purpose::Invitation { email: invited, .. } if *invited == email),
+        |link| matches!(&link.purpose, LinkPurpose::Invitation { email: invited, .. } if *invited == email),
     );
     tx.execute(
         across_tenants(
@@ -239,7 +241,7 @@ pub fn withdraw_all(tx: &mut PlatformTx<'_>, email: &str, now: Timestamp) -> Res
 }
 
 /// The operator who made a link; none for whoever has the machine.
-pub fn maker_of(link: &Link) -> Option<OperatorId> {
+pub fn maker_of(link: &OneTimeLink) -> Option<OperatorId> {
     operator_named(&link.made_by)
 }
 
@@ -273,30 +275,30 @@ pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
         .execute(across_tenants("DELETE FROM one_time_links WHERE ends_at < $1"), params![now.minus(KEPT)])?)
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Link> {
+fn read(row: &Row<'_>) -> munshi_store::Result<OneTimeLink> {
     let odd = |what: &str| munshi_store::Error::Decode(format!("a one-time link {what}"));
     let kind: String = row.get("kind")?;
     let purpose = match kind.as_str() {
-        "first" => Purpose::First,
+        "first" => LinkPurpose::First,
         "recovery" => {
             let operator = row.get::<Option<OperatorId>>("operator_id")?;
-            Purpose::Recovery { operator: operator.ok_or_else(|| odd("of nobody"))? }
+            LinkPurpose::Recovery { operator: operator.ok_or_else(|| odd("of nobody"))? }
         }
         "invitation" => {
             let place = match (row.get("workspace")?, row.get::<Option<String>>("role")?) {
                 (Some(tenant), Some(role)) => {
                     let role = role.parse().map_err(|_| odd("with an odd role"))?;
-                    Place::Workspace { tenant, role }
+                    InvitationScope::Workspace { tenant, role }
                 }
-                (None, None) => Place::Everywhere,
+                (None, None) => InvitationScope::Everywhere,
                 _ => return Err(odd("to half a place")),
             };
             let email: Option<String> = row.get("email")?;
-            Purpose::Invitation { email: email.ok_or_else(|| odd("for nobody"))?, place }
+            LinkPurpose::Invitation { email: email.ok_or_else(|| odd("for nobody"))?, place }
         }
         other => return Err(odd(&format!("of the kind {other}"))),
     };
-    Ok(Link {
+    Ok(OneTimeLink {
         id: row.get("id")?,
         purpose,
         made_by: row.get("made_by")?,

@@ -40,7 +40,7 @@ pub struct PasswordHash(String);
 
 /// Makes and compares hashes. One for the process; clones share the line.
 #[derive(Clone)]
-pub struct Passwords {
+pub struct PasswordService {
     random: Arc<dyn Random>,
     turns: Arc<Semaphore>,
     line: Arc<Semaphore>,
@@ -50,7 +50,7 @@ pub struct Passwords {
 
 /// Why something can't be a password, and what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum PasswordRejection {
     #[error("a password has at least 10 letters: a few words in a row are easy to remember")]
     Short,
     #[error("a password has at most 1,024 letters")]
@@ -69,23 +69,23 @@ impl Password {
     }
 
     /// Whether it may be somebody's password from now on; the words say what to do.
-    pub fn fit_for(&self, email: &str, name: &str) -> Result<(), Unfit> {
+    pub fn fit_for(&self, email: &str, name: &str) -> Result<(), PasswordRejection> {
         let letters = self.0.chars().count();
         if letters < SHORTEST {
-            return Err(Unfit::Short);
+            return Err(PasswordRejection::Short);
         }
         if letters > LONGEST || self.0.len() > 4 * LONGEST {
-            return Err(Unfit::Long);
+            return Err(PasswordRejection::Long);
         }
         let different: std::collections::BTreeSet<char> = self.0.chars().collect();
         if different.len() < FEWEST_DIFFERENT {
-            return Err(Unfit::Pattern);
+            return Err(PasswordRejection::Pattern);
         }
         let (said, own) = (self.0.to_lowercase(), email.to_lowercase());
         let part = own.split('@').next().unwrap_or_default();
         let same = [own.as_str(), part, &name.to_lowercase()].iter().any(|word| *word == said);
         if same || is_run(&said) {
-            return Err(Unfit::Common);
+            return Err(PasswordRejection::Common);
         }
         Ok(())
     }
@@ -114,7 +114,7 @@ impl PasswordHash {
     }
 }
 
-impl Passwords {
+impl PasswordService {
     pub fn new(random: Arc<dyn Random>) -> Result<Self> {
         let mut unknown = [0; 32];
         random.fill(&mut unknown);
@@ -190,7 +190,7 @@ impl fmt::Debug for PasswordHash {
     }
 }
 
-impl fmt::Debug for Passwords {
+impl fmt::Debug for PasswordService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Passwords({} free)", self.turns.available_permits())
     }
@@ -229,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_fits_its_own_hash_alone() {
-        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+        let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
         let hash = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         assert!(hash.as_str().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         let fits = |text: &str, hash| passwords.fits(Password::new(text), hash);
@@ -245,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_flood_is_turned_away_and_the_line_recovers() {
-        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+        let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
         let waiting: Vec<_> = (0..AT_ONCE + WAITING).map(|_| passwords.line.try_acquire().unwrap()).collect();
         let refused = passwords.fits(Password::new("x"), None).await;
         assert!(matches!(refused, Err(Error::Busy)), "{refused:?}");

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Result;
 use crate::operators;
-use crate::token::Token;
+use crate::token::SecretToken;
 
 /// The first pause; each after it is twice as long.
 const FIRST: Duration = Duration::from_secs(1);
@@ -49,7 +49,7 @@ const KEPT: Duration = HOUR.saturating_mul(24);
 
 /// Who tries.
 #[derive(Clone, Debug)]
-pub struct Try {
+pub struct SignInAttempt {
     counters: Vec<Counter>,
 }
 
@@ -68,14 +68,14 @@ enum Cleared {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Begun {
+pub enum SignInThrottle {
     /// The password may be looked at. How many tries of this account have been wrong by now, this one counted.
     Go { failures: u32 },
     /// Not before so long. It counts as no try.
     Wait(Duration),
 }
 
-impl Try {
+impl SignInAttempt {
     /// A try from a browser that is not known. Without an address, as behind a proxy that many share, the account alone
     /// counts: nobody waits for what others there tried.
     pub fn of(email: &str, address: Option<IpAddr>) -> Self {
@@ -93,7 +93,7 @@ impl Try {
     }
 
     /// A try from a browser in which this account has signed in before.
-    pub fn known(email: &str, browser: &Token) -> Self {
+    pub fn known(email: &str, browser: &SecretToken) -> Self {
         let account = operators::spelled(email).unwrap_or_default();
         let whose = hash(&["browser", &account, browser.reveal()]);
         Self::ordered(vec![Counter { whose, patience: BROWSER, cleared: Cleared::All }])
@@ -106,7 +106,7 @@ impl Try {
     }
 
     /// Counts the try, or says how long to wait. In a unit of its own, before the password is looked at.
-    pub fn begin(&self, tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Begun> {
+    pub fn begin(&self, tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<SignInThrottle> {
         let mut counted = Vec::new();
         let mut wait = Duration::ZERO;
         for counter in &self.counters {
@@ -115,7 +115,7 @@ impl Try {
             counted.push(failures + 1);
         }
         if wait > Duration::ZERO {
-            return Ok(Begun::Wait(wait));
+            return Ok(SignInThrottle::Wait(wait));
         }
         for (counter, failures) in self.counters.iter().zip(&counted) {
             tx.execute(
@@ -130,7 +130,7 @@ impl Try {
                 ],
             )?;
         }
-        Ok(Begun::Go { failures: counted.into_iter().max().unwrap_or(1) })
+        Ok(SignInThrottle::Go { failures: counted.into_iter().max().unwrap_or(1) })
     }
 
     /// The password was right: the account's count is forgotten, the address gets this one try back.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use munshi_types::{Reach, ScopeGlob};
 use serde::{Deserialize, Serialize};
 
-use crate::principal::{Principal, Standing};
+use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
 /// Modules about the business itself: for owners and admins, unless a tenant opens them.
@@ -14,7 +14,7 @@ const HOUSE: [&str; 5] = ["members", "policy", "billing", "vault", "audit"];
 /// What a tenant says about its roles; where it says nothing, the role's own nature counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Rules(pub BTreeMap<Role, RoleRules>);
+pub struct PermissionRules(pub BTreeMap<Role, RoleRules>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -28,7 +28,7 @@ pub struct RoleRules {
 
 /// Why somebody may not, and who could let them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Lacking {
+pub struct MissingPermission {
     pub what: String,
     /// The lowest role that could do it; none where only another door would help.
     pub ask: Option<Role>,
@@ -37,25 +37,28 @@ pub struct Lacking {
 /// Whether the principal may use what has this scope. A deny wins over everything that opens.
 pub fn permits(
     who: &Principal,
-    rules: &Rules,
+    rules: &PermissionRules,
     scope: &str,
     writes: bool,
     reach: Reach,
-) -> Result<(), Lacking> {
+) -> Result<(), MissingPermission> {
     let closed = who.closed.iter().find(|glob| glob.closes(scope));
     if let Some(glob) = closed {
-        return Err(Lacking { what: format!("{glob} is closed to this person"), ask: Some(Role::Owner) });
+        return Err(MissingPermission {
+            what: format!("{glob} is closed to this person"),
+            ask: Some(Role::Owner),
+        });
     }
-    let Standing::Member(role) = who.standing else {
+    let PrincipalStanding::Member(role) = who.standing else {
         let open = match who.standing {
-            Standing::Known => reach >= Reach::Person,
+            PrincipalStanding::Known => reach >= Reach::Person,
             _ => reach >= Reach::Anyone,
         };
         let what = || "this is for those who work here".to_owned();
-        return if open { Ok(()) } else { Err(Lacking { what: what(), ask: Some(Role::Owner) }) };
+        return if open { Ok(()) } else { Err(MissingPermission { what: what(), ask: Some(Role::Owner) }) };
     };
     if let Some(glob) = denied(rules, role, scope) {
-        return Err(Lacking {
+        return Err(MissingPermission {
             what: format!("{glob} is closed to {role}"),
             ask: above(rules, role, scope, writes),
         });
@@ -64,12 +67,15 @@ pub fn permits(
         return Ok(());
     }
     let verb = if writes { "change" } else { "see" };
-    Err(Lacking { what: format!("{role} may not {verb} {scope}"), ask: above(rules, role, scope, writes) })
+    Err(MissingPermission {
+        what: format!("{role} may not {verb} {scope}"),
+        ask: above(rules, role, scope, writes),
+    })
 }
 
 /// Whether the principal may have done what only the owner's word allows: whoever owns or runs the business, and those to
 /// whom its very scope was opened. A pattern over many opens none of these.
-pub fn has_owners_word(who: &Principal, rules: &Rules, scope: &str) -> bool {
+pub fn has_owners_word(who: &Principal, rules: &PermissionRules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
     let listed = rules.0.get(&role).and_then(|own| own.allow.as_ref());
     let mut named = who.opened.iter().chain(listed.into_iter().flatten());
@@ -77,7 +83,7 @@ pub fn has_owners_word(who: &Principal, rules: &Rules, scope: &str) -> bool {
 }
 
 /// Whether the principal may say yes to somebody else's act.
-pub fn may_approve(who: &Principal, rules: &Rules, scope: &str) -> bool {
+pub fn may_approve(who: &Principal, rules: &PermissionRules, scope: &str) -> bool {
     let Some(role) = who.role() else { return false };
     if who.closed.iter().any(|glob| glob.closes(scope)) {
         return false;
@@ -92,14 +98,14 @@ pub fn may_approve(who: &Principal, rules: &Rules, scope: &str) -> bool {
     }
 }
 
-fn denied<'a>(rules: &'a Rules, role: Role, scope: &str) -> Option<&'a ScopeGlob> {
+fn denied<'a>(rules: &'a PermissionRules, role: Role, scope: &str) -> Option<&'a ScopeGlob> {
     if role == Role::Owner {
         return None;
     }
     rules.0.get(&role)?.deny.iter().find(|glob| glob.closes(scope))
 }
 
-fn role_allows(rules: &Rules, role: Role, scope: &str, writes: bool) -> bool {
+fn role_allows(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -> bool {
     let listed = rules.0.get(&role).and_then(|own| own.allow.as_ref());
     let module = scope.split(['.', '/']).next().unwrap_or_default();
     let by_nature = match role {
@@ -114,7 +120,7 @@ fn role_allows(rules: &Rules, role: Role, scope: &str, writes: bool) -> bool {
 }
 
 /// The nearest role that could do it.
-fn above(rules: &Rules, role: Role, scope: &str, writes: bool) -> Option<Role> {
+fn above(rules: &PermissionRules, role: Role, scope: &str, writes: bool) -> Option<Role> {
     Role::ALL
         .into_iter()
         .rev()
@@ -136,13 +142,13 @@ mod tests {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
-    fn may(who: &Principal, rules: &Rules, scope: &str, writes: bool) -> bool {
+    fn may(who: &Principal, rules: &PermissionRules, scope: &str, writes: bool) -> bool {
         permits(who, rules, scope, writes, Reach::Business).is_ok()
     }
 
     #[test]
     fn roles_have_a_nature() {
-        let none = Rules::default();
+        let none = PermissionRules::default();
         for (role, see, write, house) in [
             (Role::Owner, true, true, true),
             (Role::Admin, true, true, true),
@@ -158,10 +164,16 @@ mod tests {
 
     #[test]
     fn a_refusal_says_whom_to_ask() {
-        let lacking =
-            permits(&member(Role::Viewer), &Rules::default(), "ledger.sale.add", true, Reach::Business);
+        let lacking = permits(
+            &member(Role::Viewer),
+            &PermissionRules::default(),
+            "ledger.sale.add",
+            true,
+            Reach::Business,
+        );
         assert_eq!(lacking.unwrap_err().ask, Some(Role::Staff));
-        let lacking = permits(&member(Role::Staff), &Rules::default(), "members.role", true, Reach::Business);
+        let lacking =
+            permits(&member(Role::Staff), &PermissionRules::default(), "members.role", true, Reach::Business);
         assert_eq!(lacking.unwrap_err().ask, Some(Role::Admin));
     }
 
@@ -172,7 +184,7 @@ mod tests {
             deny: globs(&["ledger.sale.cancel"]),
             approve: globs(&["ledger.sale.*"]),
         };
-        let rules = Rules(BTreeMap::from([(Role::Staff, staff)]));
+        let rules = PermissionRules(BTreeMap::from([(Role::Staff, staff)]));
         let mut who = member(Role::Staff);
         assert!(may(&who, &rules, "ledger.sale.add", true) && may(&who, &rules, "members.list", false));
         assert!(!may(&who, &rules, "crm.lead.add", true), "only what is listed");
@@ -190,10 +202,10 @@ mod tests {
     fn the_owners_word_is_given_by_name_and_not_by_a_pattern() {
         let listing = |allow: &[&str]| {
             let staff = RoleRules { allow: Some(globs(allow)), ..RoleRules::default() };
-            Rules(BTreeMap::from([(Role::Staff, staff)]))
+            PermissionRules(BTreeMap::from([(Role::Staff, staff)]))
         };
         let scope = "ledger.credit.add";
-        let (none, mut staff) = (Rules::default(), member(Role::Staff));
+        let (none, mut staff) = (PermissionRules::default(), member(Role::Staff));
         assert!(has_owners_word(&member(Role::Owner), &none, scope));
         assert!(has_owners_word(&member(Role::Admin), &none, scope));
         assert!(!has_owners_word(&staff, &none, scope));
@@ -209,7 +221,7 @@ mod tests {
 
     #[test]
     fn an_owner_can_not_be_locked_out_by_a_role_rule() {
-        let rules = Rules(BTreeMap::from([(
+        let rules = PermissionRules(BTreeMap::from([(
             Role::Owner,
             RoleRules { allow: Some(Vec::new()), deny: globs(&["*"]), approve: Vec::new() },
         )]));
@@ -226,9 +238,12 @@ mod tests {
             (Reach::Person, true, false),
             (Reach::Anyone, true, true),
         ] {
-            assert_eq!(permits(&person, &Rules::default(), "shop.x", true, reach).is_ok(), known);
-            assert_eq!(permits(&nobody, &Rules::default(), "shop.x", true, reach).is_ok(), anonymous);
+            assert_eq!(permits(&person, &PermissionRules::default(), "shop.x", true, reach).is_ok(), known);
+            assert_eq!(
+                permits(&nobody, &PermissionRules::default(), "shop.x", true, reach).is_ok(),
+                anonymous
+            );
         }
-        assert!(!may_approve(&person, &Rules::default(), "shop.x"));
+        assert!(!may_approve(&person, &PermissionRules::default(), "shop.x"));
     }
 }

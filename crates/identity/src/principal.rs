@@ -8,7 +8,7 @@ use crate::role::Role;
 /// What somebody is to the tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum PrincipalStanding {
     /// Works in the business.
     Member(Role),
     /// A person we know: a customer, a fan, another's agent with a relationship.
@@ -24,7 +24,7 @@ pub struct Principal {
     /// None for those who left, for a key that stands for a role, and for the installation's own work. A visitor is
     /// anonymous, but the same one each time.
     pub person: Option<PersonId>,
-    pub standing: Standing,
+    pub standing: PrincipalStanding,
     /// Opened for this person beyond their role.
     pub opened: Vec<ScopeGlob>,
     /// Closed to this person whatever their role says.
@@ -33,25 +33,25 @@ pub struct Principal {
 
 impl Principal {
     pub fn member(tenant: TenantId, person: PersonId, role: Role) -> Self {
-        Self { person: Some(person), ..Self::with(tenant, Standing::Member(role)) }
+        Self { person: Some(person), ..Self::with(tenant, PrincipalStanding::Member(role)) }
     }
 
     pub fn known(tenant: TenantId, person: PersonId) -> Self {
-        Self { person: Some(person), ..Self::with(tenant, Standing::Known) }
+        Self { person: Some(person), ..Self::with(tenant, PrincipalStanding::Known) }
     }
 
     pub fn anonymous(tenant: TenantId) -> Self {
-        Self::with(tenant, Standing::Anonymous)
+        Self::with(tenant, PrincipalStanding::Anonymous)
     }
 
-    fn with(tenant: TenantId, standing: Standing) -> Self {
+    fn with(tenant: TenantId, standing: PrincipalStanding) -> Self {
         Self { tenant, person: None, standing, opened: Vec::new(), closed: Vec::new() }
     }
 
     pub fn role(&self) -> Option<Role> {
         match self.standing {
-            Standing::Member(role) => Some(role),
-            Standing::Known | Standing::Anonymous => None,
+            PrincipalStanding::Member(role) => Some(role),
+            PrincipalStanding::Known | PrincipalStanding::Anonymous => None,
         }
     }
 }

@@ -7,12 +7,12 @@
 use std::time::Duration;
 
 use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{Ids, OperatorId, Random, SignInId, TenantId, Timestamp};
+use munshi_types::{IdGenerator, OperatorId, Random, SignInId, TenantId, Timestamp};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::operators::{self, Operator};
-use crate::token::Token;
+use crate::token::SecretToken;
 
 /// Without a request for so long, it ends.
 pub const IDLE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -28,7 +28,7 @@ pub const KNOWN: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 /// How somebody came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum SignInMethod {
     Password,
     /// A one-time link.
     Link,
@@ -36,7 +36,7 @@ pub enum How {
     Oidc,
 }
 
-impl How {
+impl SignInMethod {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Password => "password",
@@ -48,7 +48,7 @@ impl How {
 
 /// From where somebody comes in, for the list of their browsers. Both are cut to what a list shows.
 #[derive(Clone, Debug, Default)]
-pub struct From {
+pub struct SignInOrigin {
     pub address: String,
     pub browser: String,
 }
@@ -60,7 +60,7 @@ pub struct SignIn {
     pub operator: OperatorId,
     /// The tenant whose pages were opened last.
     pub workspace: Option<TenantId>,
-    pub how: How,
+    pub how: SignInMethod,
     pub address: String,
     pub browser: String,
     pub made_at: Timestamp,
@@ -78,13 +78,13 @@ impl SignIn {
 /// Somebody has come in. The token goes into the cookie and is nowhere else.
 pub fn begin(
     tx: &mut PlatformTx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     random: &dyn Random,
     operator: OperatorId,
-    (how, from): (How, &From),
+    (how, from): (SignInMethod, &SignInOrigin),
     now: Timestamp,
-) -> Result<(SignInId, Token)> {
-    let (id, token): (SignInId, _) = (ids.next(), Token::random(random));
+) -> Result<(SignInId, SecretToken)> {
+    let (id, token): (SignInId, _) = (ids.next(), SecretToken::random(random));
     let cut = |text: &str| text.chars().filter(|c| !c.is_control()).take(200).collect::<String>();
     tx.execute(
         across_tenants(
@@ -113,7 +113,11 @@ pub fn begin(
 }
 
 /// Who is signed in with this token; none where it ended.
-pub fn find(tx: &mut PlatformTx<'_>, token: &Token, now: Timestamp) -> Result<Option<(SignIn, Operator)>> {
+pub fn find(
+    tx: &mut PlatformTx<'_>,
+    token: &SecretToken,
+    now: Timestamp,
+) -> Result<Option<(SignIn, Operator)>> {
     let found = tx.optional(
         across_tenants(
             "SELECT id, operator_id, workspace, how, address, browser, made_at, seen_at, ends_at
@@ -147,8 +151,8 @@ pub fn open(tx: &mut PlatformTx<'_>, id: SignInId, workspace: TenantId) -> Resul
 }
 
 /// Gives a sign-in another token; the one before is good for nothing. None where it ended meanwhile.
-pub fn rotate(tx: &mut PlatformTx<'_>, id: SignInId, random: &dyn Random) -> Result<Option<Token>> {
-    let token = Token::random(random);
+pub fn rotate(tx: &mut PlatformTx<'_>, id: SignInId, random: &dyn Random) -> Result<Option<SecretToken>> {
+    let token = SecretToken::random(random);
     let rows =
         tx.execute(across_tenants("UPDATE sign_ins SET hash = $2 WHERE id = $1"), params![id, token.hash()])?;
     Ok((rows > 0).then_some(token))
@@ -206,8 +210,8 @@ pub fn know(
     random: &dyn Random,
     operator: OperatorId,
     now: Timestamp,
-) -> Result<Token> {
-    let token = Token::random(random);
+) -> Result<SecretToken> {
+    let token = SecretToken::random(random);
     tx.execute(
         across_tenants("INSERT INTO known_browsers (hash, operator_id, ends_at) VALUES ($1, $2, $3)"),
         params![token.hash(), operator, now.plus(KNOWN)],
@@ -216,7 +220,12 @@ pub fn know(
 }
 
 /// Whether somebody has signed in from this browser before.
-pub fn knows(tx: &mut PlatformTx<'_>, token: &Token, operator: OperatorId, now: Timestamp) -> Result<bool> {
+pub fn knows(
+    tx: &mut PlatformTx<'_>,
+    token: &SecretToken,
+    operator: OperatorId,
+    now: Timestamp,
+) -> Result<bool> {
     let found: Option<OperatorId> = tx.optional(
         across_tenants("SELECT operator_id FROM known_browsers WHERE hash = $1 AND ends_at > $2"),
         params![token.hash(), now],
@@ -236,9 +245,9 @@ pub fn sweep(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<u64> {
 
 fn read(row: &Row<'_>) -> munshi_store::Result<SignIn> {
     let how = match row.get::<String>("how")?.as_str() {
-        "password" => How::Password,
-        "link" => How::Link,
-        "oidc" => How::Oidc,
+        "password" => SignInMethod::Password,
+        "link" => SignInMethod::Link,
+        "oidc" => SignInMethod::Oidc,
         other => return Err(munshi_store::Error::Decode(format!("a sign-in by {other}"))),
     };
     Ok(SignIn {

@@ -14,9 +14,9 @@ const LETTERS: usize = 43;
 
 /// A text nobody can guess. What is kept of it is a plain SHA-256, as of an API key; `{:?}` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(Zeroizing<String>);
+pub struct SecretToken(Zeroizing<String>);
 
-impl Token {
+impl SecretToken {
     pub fn random(random: &dyn Random) -> Self {
         let mut text = Zeroizing::new(String::with_capacity(LETTERS));
         text.extend((0..LETTERS).map(|_| letter(random)));
@@ -48,16 +48,16 @@ impl Token {
         crate::base64url::write(&Sha256::digest(self.derived(purpose).as_bytes()))
     }
 
-    /// Whether a text is what [`Token::derived`] gives, in a time that does not depend on where they differ.
+    /// Whether a text is what [`SecretToken::derived`] gives, in a time that does not depend on where they differ.
     pub fn derives(&self, purpose: &str, text: &str) -> bool {
         use subtle::ConstantTimeEq;
         self.derived(purpose).as_bytes().ct_eq(text.as_bytes()).into()
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for SecretToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
+        f.write_str("SecretToken")
     }
 }
 
@@ -68,18 +68,18 @@ mod tests {
 
     #[test]
     fn a_token_is_read_as_it_was_made_and_shows_nothing() {
-        let (one, other) = (Token::random(&SystemRandom), Token::random(&SystemRandom));
+        let (one, other) = (SecretToken::random(&SystemRandom), SecretToken::random(&SystemRandom));
         assert!(one != other && one.hash() != other.hash());
-        assert_eq!(Token::parse(one.reveal()).unwrap(), one);
-        assert_eq!(format!("{one:?}"), "Token");
+        assert_eq!(SecretToken::parse(one.reveal()).unwrap(), one);
+        assert_eq!(format!("{one:?}"), "SecretToken");
         for bad in ["", "abc", &one.reveal()[1..], &format!("{} ", one.reveal()), &"é".repeat(43)] {
-            assert!(Token::parse(bad).is_none(), "{bad}");
+            assert!(SecretToken::parse(bad).is_none(), "{bad}");
         }
     }
 
     #[test]
     fn what_is_derived_is_of_one_token_and_one_purpose() {
-        let (one, other) = (Token::random(&SystemRandom), Token::random(&SystemRandom));
+        let (one, other) = (SecretToken::random(&SystemRandom), SecretToken::random(&SystemRandom));
         let form = one.derived("form");
         assert!(one.derives("form", &form));
         assert!(!one.derives("state", &form) && !other.derives("form", &form) && !one.derives("form", ""));

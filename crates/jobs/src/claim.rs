@@ -13,14 +13,14 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::job::{Job, Priority, small};
-use crate::lease::Lease;
+use crate::lease::JobLease;
 
 /// At least this many tenants are looked at in one step, so that paused ones cost little.
 const TENANTS_A_STEP: usize = 32;
 
 /// Where the turns stopped. Kept by one runner, in memory: losing it costs nobody more than a turn.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Turns {
+pub(crate) struct ClaimRotation {
     /// The tenant served last, by kind and priority.
     tenants: HashMap<(String, Priority), TenantId>,
     /// Which kind is asked first; another one each time.
@@ -28,7 +28,7 @@ pub(crate) struct Turns {
 }
 
 /// What a runner asks for.
-pub(crate) struct Wanted {
+pub(crate) struct ClaimRequest {
     /// Kinds with room, and how many of each.
     pub(crate) kinds: Vec<(String, usize)>,
     /// How many in all.
@@ -39,7 +39,11 @@ pub(crate) struct Wanted {
 }
 
 /// Claims up to `wanted.slots` jobs and moves the turns on.
-pub(crate) fn claim(tx: &mut PlatformTx<'_>, wanted: &Wanted, turns: &mut Turns) -> Result<Vec<Job>> {
+pub(crate) fn claim(
+    tx: &mut PlatformTx<'_>,
+    wanted: &ClaimRequest,
+    turns: &mut ClaimRotation,
+) -> Result<Vec<Job>> {
     let ready = ready_kinds(tx)?;
     let mut kinds: Vec<(&str, usize)> = wanted
         .kinds
@@ -85,10 +89,10 @@ fn ready_kinds(tx: &mut PlatformTx<'_>) -> Result<HashSet<String>> {
 /// Goes round the kinds, an equal share each, until there is no room or nothing of this priority left.
 fn claim_priority(
     tx: &mut PlatformTx<'_>,
-    wanted: &Wanted,
+    wanted: &ClaimRequest,
     priority: Priority,
     kinds: &mut [(&str, usize)],
-    turns: &mut Turns,
+    turns: &mut ClaimRotation,
     claimed: &mut Vec<Job>,
 ) -> Result<()> {
     let mut asked: Vec<bool> = vec![true; kinds.len()];
@@ -112,11 +116,11 @@ fn claim_priority(
 /// Walks round the circle of tenants that have this work ready, until `free` are claimed or there is no work left.
 fn go_round(
     tx: &mut PlatformTx<'_>,
-    wanted: &Wanted,
+    wanted: &ClaimRequest,
     kind: &str,
     priority: Priority,
     free: usize,
-    turns: &mut Turns,
+    turns: &mut ClaimRotation,
 ) -> Result<Vec<Job>> {
     let key = (kind.to_owned(), priority);
     let mut claimed = Vec::new();
@@ -205,7 +209,7 @@ fn successor(tenant: TenantId) -> TenantId {
 
 fn take(
     tx: &mut PlatformTx<'_>,
-    wanted: &Wanted,
+    wanted: &ClaimRequest,
     kind: &str,
     priority: Priority,
     tenant: TenantId,
@@ -235,7 +239,7 @@ fn take(
             payload: row.get("payload")?,
             attempt: small(row.get("attempt")?)?,
             max_attempts: small(row.get("max_attempts")?)?,
-            lease: Lease { job: id, tenant, id: lease },
+            lease: JobLease { job: id, tenant, id: lease },
             cancelled: CancellationToken::new(),
         })
     })?)

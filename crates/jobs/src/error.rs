@@ -24,7 +24,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a handler did not finish its job.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Failure {
+pub enum JobFailure {
     /// May pass later: tried again with growing pauses, up to the job's number of attempts.
     #[error("{0}")]
     Passing(String),
@@ -36,13 +36,13 @@ pub enum Failure {
     Lasting(String),
 }
 
-impl From<Error> for Failure {
+impl From<Error> for JobFailure {
     fn from(error: Error) -> Self {
         Self::Passing(error.to_string())
     }
 }
 
-impl From<munshi_store::Error> for Failure {
+impl From<munshi_store::Error> for JobFailure {
     fn from(error: munshi_store::Error) -> Self {
         Self::Passing(error.to_string())
     }

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_store::{Error, Json, Row};
+use munshi_store::{Error, JsonText, Row};
 use munshi_types::{JobId, TenantId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::CancellationToken;
 
-use crate::lease::Lease;
+use crate::lease::JobLease;
 
 /// Which jobs go first. Within one, tenants take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -43,7 +43,7 @@ impl Priority {
 /// Where a job is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum JobState {
     /// Waits for its time, the first or the next.
     Scheduled,
     Ready,
@@ -53,7 +53,7 @@ pub enum State {
     Dead,
 }
 
-impl State {
+impl JobState {
     pub const ALL: [Self; 5] = [Self::Scheduled, Self::Ready, Self::Running, Self::Done, Self::Dead];
 
     pub const fn as_str(self) -> &'static str {
@@ -67,13 +67,13 @@ impl State {
     }
 }
 
-impl fmt::Display for State {
+impl fmt::Display for JobState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for State {
+impl FromStr for JobState {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -86,7 +86,7 @@ impl FromStr for State {
 #[derive(Clone, Debug)]
 pub struct NewJob {
     pub(crate) kind: &'static str,
-    pub(crate) payload: Json,
+    pub(crate) payload: JsonText,
     pub(crate) priority: Priority,
     pub(crate) run_at: Option<Timestamp>,
     pub(crate) unique_key: Option<String>,
@@ -100,7 +100,7 @@ impl NewJob {
     pub fn new(kind: &'static str, payload: &impl Serialize) -> Result<Self, Error> {
         Ok(Self {
             kind,
-            payload: Json::of(payload)?,
+            payload: JsonText::of(payload)?,
             priority: Priority::Normal,
             run_at: None,
             unique_key: None,
@@ -129,13 +129,13 @@ impl NewJob {
 
 /// What became of enqueueing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enqueued {
+pub enum EnqueueOutcome {
     New(JobId),
     /// A job with the same unique key was already waiting or running.
     Existing(JobId),
 }
 
-impl Enqueued {
+impl EnqueueOutcome {
     pub fn id(self) -> JobId {
         match self {
             Self::New(id) | Self::Existing(id) => id,
@@ -149,12 +149,12 @@ pub struct Job {
     pub id: JobId,
     pub tenant: TenantId,
     pub kind: String,
-    pub payload: Json,
+    pub payload: JsonText,
     /// 1 the first time.
     pub attempt: u32,
     pub max_attempts: u32,
     /// Proof that this worker has the job; finishes it inside the handler's own transaction.
-    pub lease: Lease,
+    pub lease: JobLease,
     /// Cancelled when the lease is lost or the process stops. Leave off: unless the job has been ended in a transaction
     /// of its own, it will run again.
     pub cancelled: CancellationToken,
@@ -173,7 +173,7 @@ pub struct JobView {
     pub tenant: TenantId,
     pub kind: String,
     pub priority: Priority,
-    pub state: State,
+    pub state: JobState,
     pub run_at: Timestamp,
     pub attempt: u32,
     pub max_attempts: u32,

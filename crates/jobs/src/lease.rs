@@ -1,6 +1,6 @@
 //! The proof that one worker has a job, and what it allows.
 //!
-//! A job's effect and its end belong in one transaction: call [`Lease::done`] last in the unit that writes the effect.
+//! A job's effect and its end belong in one transaction: call [`JobLease::done`] last in the unit that writes the effect.
 //! If the lease was lost meanwhile, the unit rolls back, so that the effect happens once whoever finishes first.
 
 use munshi_store::{PlatformTx, Tx, across_tenants, params};
@@ -9,13 +9,13 @@ use munshi_types::{JobId, LeaseId, TenantId, Timestamp};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Lease {
+pub struct JobLease {
     pub(crate) job: JobId,
     pub(crate) tenant: TenantId,
     pub(crate) id: LeaseId,
 }
 
-impl Lease {
+impl JobLease {
     /// Finishes the job in this transaction.
     pub fn done(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
         let changed = tx.execute(
@@ -70,7 +70,7 @@ impl Lease {
 
 /// Extends these leases and says which of them are lost. A job whose claim was never answered is under none of them,
 /// so it comes back when its time is up.
-pub(crate) fn renew(tx: &mut PlatformTx<'_>, leases: &[Lease], until: Timestamp) -> Result<Vec<Lease>> {
+pub(crate) fn renew(tx: &mut PlatformTx<'_>, leases: &[JobLease], until: Timestamp) -> Result<Vec<JobLease>> {
     let mut lost = Vec::new();
     for lease in leases {
         let renewed = tx.execute(

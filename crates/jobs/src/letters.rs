@@ -4,12 +4,12 @@ use munshi_store::{Cursor, Page, PageRequest, PlatformTx, across_tenants, params
 use munshi_types::{Id, JobId, TenantId, Timestamp};
 
 use crate::error::{Error, Result};
-use crate::job::{JobView, State};
+use crate::job::{JobState, JobView};
 
 /// Jobs in one state, newest first, of one tenant or of all.
 pub fn list(
     tx: &mut PlatformTx<'_>,
-    state: State,
+    state: JobState,
     tenant: Option<TenantId>,
     request: &PageRequest,
 ) -> Result<Page<JobView>> {

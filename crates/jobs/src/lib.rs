@@ -5,11 +5,11 @@
 //! that dies leaves leases that end; its jobs are picked up again, and an effect recorded with its job's end happens
 //! once. Wake-ups in memory make it quick; polling makes it true.
 //!
-//! Not here: what jobs do. Each crate registers its kinds with a [`Registry`].
+//! Not here: what jobs do. Each crate registers its kinds with a [`JobRegistry`].
 //!
 //! # Layout
-//! - [`Queue`], [`NewJob`]: putting work in; [`Registry`], [`Kind`]: who does it; [`Runner`]: the loop
-//! - [`Job`], [`Lease`]: what a handler holds; [`Failure`]: how it says that it could not
+//! - [`JobQueue`], [`NewJob`]: putting work in; [`JobRegistry`], [`JobKind`]: who does it; [`JobRunner`]: the loop
+//! - [`Job`], [`JobLease`]: what a handler holds; [`JobFailure`]: how it says that it could not
 //! - `claim`: fairness between tenants; `upkeep`: retries, lost leases, sweeping; [`schedule`]: jobs by the clock
 //! - [`letters`]: lists for people, and running dead jobs again
 //!
@@ -42,17 +42,17 @@ pub mod schedule;
 mod upkeep;
 
 pub use backoff::Backoff;
-pub use error::{Error, Failure, Result};
-pub use job::{Enqueued, Job, JobView, NewJob, Priority, State};
-pub use lease::Lease;
-pub use queue::Queue;
-pub use registry::{Kind, Registry};
-pub use runner::{Options, Runner};
-pub use upkeep::{Depth, depth};
+pub use error::{Error, JobFailure, Result};
+pub use job::{EnqueueOutcome, Job, JobState, JobView, NewJob, Priority};
+pub use lease::JobLease;
+pub use queue::JobQueue;
+pub use registry::{JobKind, JobRegistry};
+pub use runner::{JobRunner, JobRunnerOptions};
+pub use upkeep::{QueueDepth, depth};
 
-use munshi_store::{Door, Migration, migration};
+use munshi_store::{Migration, PlatformScope, migration};
 
 /// Claiming and keeping the queue, across tenants.
-pub const JOBS: Door = Door::new("jobs");
+pub const JOBS: PlatformScope = PlatformScope::new("jobs");
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0003_jobs")];

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metrics::{counter, gauge, histogram};
 
-use crate::upkeep::Depth;
+use crate::upkeep::QueueDepth;
 
 pub(crate) fn finished(kind: &str, outcome: &'static str, took: Duration) {
     counter!("munshi_jobs_finished_total", "kind" => kind.to_owned(), "outcome" => outcome).increment(1);
@@ -12,7 +12,7 @@ pub(crate) fn finished(kind: &str, outcome: &'static str, took: Duration) {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; no queue holds 2^52 jobs")]
-pub(crate) fn depth(depth: Depth) {
+pub(crate) fn depth(depth: QueueDepth) {
     gauge!("munshi_jobs_scheduled").set(depth.scheduled as f64);
     gauge!("munshi_jobs_ready").set(depth.ready as f64);
     gauge!("munshi_jobs_running").set(depth.running as f64);

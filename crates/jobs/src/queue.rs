@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use munshi_store::{Tx, params};
-use munshi_types::{Clock, Ids, JobId};
+use munshi_types::{Clock, IdGenerator, JobId};
 use tokio::sync::Notify;
 
 use crate::error::Result;
-use crate::job::{Enqueued, NewJob};
+use crate::job::{EnqueueOutcome, NewJob};
 
 /// How often a unique job is tried for while its twin comes and goes.
 const TRIES: u32 = 10;
@@ -15,18 +15,18 @@ const TRIES: u32 = 10;
 /// Handed to whoever enqueues. The wake-up it gives the runner of this process is a shortcut only: a job that nobody
 /// was woken for is found by the next poll.
 #[derive(Clone, Debug)]
-pub struct Queue {
+pub struct JobQueue {
     clock: Arc<dyn Clock>,
-    ids: Ids,
+    ids: IdGenerator,
     wake: Arc<Notify>,
 }
 
-impl Queue {
-    pub fn new(clock: Arc<dyn Clock>, ids: Ids) -> Self {
+impl JobQueue {
+    pub fn new(clock: Arc<dyn Clock>, ids: IdGenerator) -> Self {
         Self { clock, ids, wake: Arc::default() }
     }
 
-    pub(crate) fn sources(&self) -> (Arc<dyn Clock>, Ids) {
+    pub(crate) fn sources(&self) -> (Arc<dyn Clock>, IdGenerator) {
         (self.clock.clone(), self.ids.clone())
     }
 
@@ -35,15 +35,15 @@ impl Queue {
     }
 
     /// The job exists when the caller's transaction commits, and only then.
-    pub fn enqueue(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<Enqueued> {
+    pub fn enqueue(&self, tx: &mut Tx<'_>, job: &NewJob) -> Result<EnqueueOutcome> {
         for _ in 0..TRIES {
             if let Some(id) = self.add(tx, job)? {
                 let wake = self.wake.clone();
                 tx.after_commit(move || wake.notify_one());
-                return Ok(Enqueued::New(id));
+                return Ok(EnqueueOutcome::New(id));
             }
             if let Some(id) = twin(tx, job)? {
-                return Ok(Enqueued::Existing(id));
+                return Ok(EnqueueOutcome::Existing(id));
             }
         }
         let what = format!("the {} job with the same key comes and goes", job.kind);

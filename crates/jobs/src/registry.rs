@@ -8,20 +8,20 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::backoff::Backoff;
-use crate::error::Failure;
+use crate::error::JobFailure;
 use crate::job::Job;
 
-pub(crate) type Handler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), Failure>> + Send + Sync>;
+pub(crate) type JobHandler = Arc<dyn Fn(Job) -> BoxFuture<'static, Result<(), JobFailure>> + Send + Sync>;
 
 /// A kind of work and its rules in this process.
 #[derive(Clone, Copy, Debug)]
-pub struct Kind {
+pub struct JobKind {
     name: &'static str,
     limit: usize,
     backoff: Backoff,
 }
 
-impl Kind {
+impl JobKind {
     pub const fn new(name: &'static str) -> Self {
         let backoff = Backoff {
             first: std::time::Duration::from_secs(5),
@@ -42,33 +42,33 @@ impl Kind {
 
 /// The kinds of work, each with what does it. A kind that is not here is left for a node that knows it.
 #[derive(Clone, Default)]
-pub struct Registry(BTreeMap<&'static str, Entry>);
+pub struct JobRegistry(BTreeMap<&'static str, JobHandlerEntry>);
 
 #[derive(Clone)]
-pub(crate) struct Entry {
+pub(crate) struct JobHandlerEntry {
     pub(crate) limit: usize,
     pub(crate) backoff: Backoff,
-    pub(crate) handler: Handler,
+    pub(crate) handler: JobHandler,
 }
 
-impl Registry {
+impl JobRegistry {
     /// The handler may run again after a crash: it finishes its job inside the transaction of its effect
     /// (`job.lease.done(tx, now)`), or its effect bears repeating. When it returns `Ok` without having finished
     /// the job, the runner does.
-    pub fn add<F, R>(&mut self, kind: Kind, handler: F)
+    pub fn add<F, R>(&mut self, kind: JobKind, handler: F)
     where
         F: Fn(Job) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<(), Failure>> + Send + 'static,
+        R: Future<Output = Result<(), JobFailure>> + Send + 'static,
     {
-        let handler: Handler = Arc::new(move |job| handler(job).boxed());
-        self.0.insert(kind.name, Entry { limit: kind.limit, backoff: kind.backoff, handler });
+        let handler: JobHandler = Arc::new(move |job| handler(job).boxed());
+        self.0.insert(kind.name, JobHandlerEntry { limit: kind.limit, backoff: kind.backoff, handler });
     }
 
-    pub(crate) fn get(&self, kind: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, kind: &str) -> Option<&JobHandlerEntry> {
         self.0.get(kind)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &Entry)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &JobHandlerEntry)> {
         self.0.iter().map(|(name, entry)| (*name, entry))
     }
 }

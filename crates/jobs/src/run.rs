@@ -10,23 +10,23 @@ use munshi_types::{Clock, Random, Timestamp};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
-use crate::error::{Error, Failure, Result};
+use crate::error::{Error, JobFailure, Result};
 use crate::job::Job;
-use crate::lease::Lease;
+use crate::lease::JobLease;
 use crate::meter;
-use crate::registry::Entry;
-use crate::running::Running;
+use crate::registry::JobHandlerEntry;
+use crate::running::RunningJobs;
 
 /// As much of a failure as is kept, in characters.
 const LONGEST_REASON: usize = 2000;
 
 /// What one job's task needs of its runner.
-pub(crate) struct Context {
+pub(crate) struct JobTaskContext {
     pub(crate) db: Db,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) entry: Entry,
-    pub(crate) running: Running,
+    pub(crate) entry: JobHandlerEntry,
+    pub(crate) running: RunningJobs,
     pub(crate) wake: Arc<Notify>,
 }
 
@@ -53,7 +53,7 @@ impl Ended {
     }
 }
 
-pub(crate) async fn one(job: Job, context: Context) {
+pub(crate) async fn one(job: Job, context: JobTaskContext) {
     let span = tracing::info_span!("job", otel.name = format!("job.{}", job.kind), job = %job.id, tenant = %job.tenant,
         kind = job.kind, attempt = job.attempt);
     let began = Instant::now();
@@ -73,14 +73,14 @@ pub(crate) async fn one(job: Job, context: Context) {
 }
 
 /// A handler that panics has failed like any other.
-async fn run_handler(job: &Job, context: &Context) -> Result<(), Failure> {
+async fn run_handler(job: &Job, context: &JobTaskContext) -> Result<(), JobFailure> {
     // Calling the handler is inside too: it may panic before its first await.
     let handler = context.entry.handler.clone();
     let copy = job.clone();
     let handler = AssertUnwindSafe(async move { handler(copy).await }).catch_unwind();
     tokio::select! {
-        outcome = handler => outcome.unwrap_or_else(|panic| Err(Failure::Passing(panicked(panic.as_ref())))),
-        () = overdue(job) => Err(Failure::Passing("told to leave off".to_owned())),
+        outcome = handler => outcome.unwrap_or_else(|panic| Err(JobFailure::Passing(panicked(panic.as_ref())))),
+        () = overdue(job) => Err(JobFailure::Passing("told to leave off".to_owned())),
     }
 }
 
@@ -96,7 +96,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> String {
     format!("the handler panicked: {}", text.unwrap_or("no message"))
 }
 
-async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> Result<Ended> {
+async fn record(job: &Job, context: &JobTaskContext, outcome: Result<(), JobFailure>) -> Result<Ended> {
     let (now, lease) = (context.clock.now(), job.lease);
     if job.cancelled.is_cancelled() {
         // Whatever it returned: it was told to leave off, and has not ended the job in a transaction of its own.
@@ -112,14 +112,14 @@ async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> R
         return context.db.write(job.tenant, move |tx| finish(tx, lease, now)).await;
     };
     let why: String = failure.to_string().replace('\0', "").chars().take(LONGEST_REASON).collect();
-    if matches!(failure, Failure::Lasting(_)) || job.attempt >= job.max_attempts {
+    if matches!(failure, JobFailure::Lasting(_)) || job.attempt >= job.max_attempts {
         tracing::error!(why, "a job was given up");
         let bury = move |tx: &mut Tx<'_>| lease.bury(tx, now, &why);
         let held = context.db.write(job.tenant, bury).await?;
         return Ok(if held { Ended::Dead } else { Ended::Lost });
     }
     let pause = match failure {
-        Failure::Later { after, .. } => after,
+        JobFailure::Later { after, .. } => after,
         _ => context.entry.backoff.after(job.attempt, context.random.as_ref()),
     };
     tracing::warn!(why, "a job failed; trying again later");
@@ -128,7 +128,7 @@ async fn record(job: &Job, context: &Context, outcome: Result<(), Failure>) -> R
 }
 
 /// Ends a job whose handler did not do so in a transaction of its own.
-fn finish(tx: &mut Tx<'_>, lease: Lease, now: Timestamp) -> Result<Ended> {
+fn finish(tx: &mut Tx<'_>, lease: JobLease, now: Timestamp) -> Result<Ended> {
     match lease.done(tx, now) {
         Ok(()) => Ok(Ended::Done),
         Err(Error::LeaseLost(_)) if lease.is_done(tx)? => Ok(Ended::Done),

@@ -5,21 +5,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_store::{Db, PlatformTx};
-use munshi_types::{Clock, Ids, LeaseId, Random, Timestamp};
+use munshi_types::{Clock, IdGenerator, LeaseId, Random, Timestamp};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::JOBS;
-use crate::claim::{Turns, Wanted, claim};
+use crate::claim::{ClaimRequest, ClaimRotation, claim};
 use crate::error::{Error, Result};
 use crate::job::Job;
 use crate::lease;
 use crate::meter;
-use crate::queue::Queue;
-use crate::registry::Registry;
-use crate::run::{self, Context};
-use crate::running::Running;
+use crate::queue::JobQueue;
+use crate::registry::JobRegistry;
+use crate::run::{self, JobTaskContext};
+use crate::running::RunningJobs;
 use crate::schedule;
 use crate::upkeep;
 
@@ -28,7 +28,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(15);
 
 /// How a runner works. The binary fills it from its configuration.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct JobRunnerOptions {
     /// Jobs at once.
     pub workers: usize,
     /// How often to look without being woken.
@@ -41,7 +41,7 @@ pub struct Options {
     pub grace: Duration,
 }
 
-impl Default for Options {
+impl Default for JobRunnerOptions {
     fn default() -> Self {
         Self {
             workers: 8,
@@ -54,26 +54,32 @@ impl Default for Options {
 }
 
 /// One process's share of the work.
-pub struct Runner {
+pub struct JobRunner {
     db: Db,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    ids: Ids,
-    registry: Registry,
-    options: Options,
+    ids: IdGenerator,
+    registry: JobRegistry,
+    options: JobRunnerOptions,
     wake: Arc<Notify>,
     /// This runner among all, for its leases.
     worker: String,
     /// Jobs running here, with what tells them to leave off.
-    running: Running,
+    running: RunningJobs,
     tasks: TaskTracker,
-    turns: Mutex<Turns>,
+    turns: Mutex<ClaimRotation>,
     /// When the queue was last looked at with success, in microseconds; 0 before the first time.
     last_look: AtomicI64,
 }
 
-impl Runner {
-    pub fn new(db: Db, queue: &Queue, random: Arc<dyn Random>, registry: Registry, options: Options) -> Self {
+impl JobRunner {
+    pub fn new(
+        db: Db,
+        queue: &JobQueue,
+        random: Arc<dyn Random>,
+        registry: JobRegistry,
+        options: JobRunnerOptions,
+    ) -> Self {
         let (clock, ids) = queue.sources();
         let worker = ids.next::<LeaseId>().to_string();
         Self {
@@ -85,7 +91,7 @@ impl Runner {
             options,
             wake: queue.wake(),
             worker,
-            running: Running::default(),
+            running: RunningJobs::default(),
             tasks: TaskTracker::new(),
             turns: Mutex::default(),
             last_look: AtomicI64::new(0),
@@ -217,7 +223,7 @@ impl Runner {
     }
 
     /// What there is room for here; nothing when all workers are busy.
-    fn wanted(&self) -> Option<Wanted> {
+    fn wanted(&self) -> Option<ClaimRequest> {
         let (busy, total) = self.running.counts();
         let slots = self.options.workers.saturating_sub(total);
         let busy = |kind: &str| busy.get(kind).copied().unwrap_or(0);
@@ -231,13 +237,13 @@ impl Runner {
             return None;
         }
         let until = self.clock.now().plus(self.options.lease);
-        Some(Wanted { kinds, slots, worker: self.worker.clone(), lease: self.ids.next(), until })
+        Some(ClaimRequest { kinds, slots, worker: self.worker.clone(), lease: self.ids.next(), until })
     }
 
     fn start(&self, job: Job) {
         let Some(entry) = self.registry.get(&job.kind).cloned() else { return };
         self.running.add(&job);
-        let context = Context {
+        let context = JobTaskContext {
             db: self.db.clone(),
             clock: self.clock.clone(),
             random: self.random.clone(),

@@ -6,25 +6,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
-use crate::lease::Lease;
+use crate::lease::JobLease;
 
 /// Shared by a runner and the tasks it started; each task takes its job out when it ends. Kept by lease, not by job:
 /// a job that was taken over runs under another.
 #[derive(Clone, Default)]
-pub(crate) struct Running(Arc<Mutex<HashMap<Lease, InFlight>>>);
+pub(crate) struct RunningJobs(Arc<Mutex<HashMap<JobLease, InFlight>>>);
 
 struct InFlight {
     kind: String,
     cancelled: CancellationToken,
 }
 
-impl Running {
+impl RunningJobs {
     pub(crate) fn add(&self, job: &Job) {
         let flight = InFlight { kind: job.kind.clone(), cancelled: job.cancelled.clone() };
         self.lock().insert(job.lease, flight);
     }
 
-    pub(crate) fn remove(&self, lease: Lease) {
+    pub(crate) fn remove(&self, lease: JobLease) {
         self.lock().remove(&lease);
     }
 
@@ -38,19 +38,19 @@ impl Running {
         (counts, flights.len())
     }
 
-    pub(crate) fn leases(&self) -> Vec<Lease> {
+    pub(crate) fn leases(&self) -> Vec<JobLease> {
         self.lock().keys().copied().collect()
     }
 
     /// Tells the jobs under these leases to leave off: nothing they write will count.
-    pub(crate) fn leave_off(&self, leases: &[Lease]) {
+    pub(crate) fn leave_off(&self, leases: &[JobLease]) {
         for (lease, flight) in self.lock().iter().filter(|(lease, _)| leases.contains(lease)) {
             tracing::warn!(job = %lease.job, kind = flight.kind, "telling a job to leave off");
             flight.cancelled.cancel();
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Lease, InFlight>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<JobLease, InFlight>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

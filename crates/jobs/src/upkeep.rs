@@ -56,21 +56,21 @@ pub(crate) fn sweep(tx: &mut PlatformTx<'_>, before: Timestamp) -> Result<u64> {
 
 /// How full the queue is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Depth {
+pub struct QueueDepth {
     pub scheduled: i64,
     pub ready: i64,
     pub running: i64,
     pub dead: i64,
 }
 
-pub fn depth(tx: &mut PlatformTx<'_>) -> Result<Depth> {
+pub fn depth(tx: &mut PlatformTx<'_>) -> Result<QueueDepth> {
     let rows = tx.all(
         across_tenants("SELECT state, count(*) FROM jobs WHERE state <> 'done' GROUP BY state"),
         &[],
         |row| Ok((row.get::<String>(0)?, row.get::<i64>(1)?)),
     )?;
     let count = |state: &str| rows.iter().find(|(name, _)| name == state).map_or(0, |(_, count)| *count);
-    Ok(Depth {
+    Ok(QueueDepth {
         scheduled: count("scheduled"),
         ready: count("ready"),
         running: count("running"),

@@ -5,9 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::time::Duration;
 
 use crate::support::{EFFECTS, effect, effects, enqueue, jobs_in, runner, system_queue};
-use munshi_jobs::{Failure, Kind, NewJob, Options, Registry, State};
-use munshi_store::{Address, Db, MIGRATIONS, Migrations};
-use munshi_test_support::{Engine, PATIENCE, TestDb, process};
+use munshi_jobs::{JobFailure, JobKind, JobRegistry, JobRunnerOptions, JobState, NewJob};
+use munshi_store::{DatabaseAddress, Db, MIGRATIONS, Migrations};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, process};
 use munshi_types::{SystemClock, TenantId};
 use tokio_util::sync::CancellationToken;
 
@@ -18,19 +18,24 @@ fn migrations() -> Migrations {
     Migrations::new(&[MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS]).unwrap()
 }
 
-fn options() -> Options {
-    Options { lease: LEASE, poll: Duration::from_millis(50), workers: 8, ..Options::default() }
+fn options() -> JobRunnerOptions {
+    JobRunnerOptions {
+        lease: LEASE,
+        poll: Duration::from_millis(50),
+        workers: 8,
+        ..JobRunnerOptions::default()
+    }
 }
 
 /// A job takes a moment, writes its effect and ends, in one transaction.
-fn registry(db: &Db) -> Registry {
-    let (mut registry, db) = (Registry::default(), db.clone());
-    registry.add(Kind::new("work"), move |job| {
+fn registry(db: &Db) -> JobRegistry {
+    let (mut registry, db) = (JobRegistry::default(), db.clone());
+    registry.add(JobKind::new("work"), move |job| {
         let db = db.clone();
         async move {
             tokio::time::sleep(Duration::from_millis(3)).await;
             let tenant = job.tenant;
-            db.write(tenant, move |tx| effect(tx, &job, &SystemClock)).await.map_err(Failure::from)?;
+            db.write(tenant, move |tx| effect(tx, &job, &SystemClock)).await.map_err(JobFailure::from)?;
             std::io::stdout().lock().write_all(b"<<effect>>\n").unwrap();
             Ok(())
         }
@@ -43,16 +48,16 @@ fn the_child_works() {
     let Some(url) = process::role() else { return };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let address: Address = url.parse().unwrap();
-        let db = Db::open(&address, &munshi_store::Options::default(), &migrations()).await.unwrap();
+        let address: DatabaseAddress = url.parse().unwrap();
+        let db = Db::open(&address, &munshi_store::StoreOptions::default(), &migrations()).await.unwrap();
         runner(&db, &system_queue(), registry(&db), options()).run(CancellationToken::new()).await;
     });
 }
 
 fn url_of(test: &TestDb) -> String {
     match test.engine() {
-        Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
-        Engine::Postgres => test.place.postgres_url("munshi_owner"),
+        DatabaseEngine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
+        DatabaseEngine::Postgres => test.place.postgres_url("munshi_owner"),
     }
 }
 
@@ -71,7 +76,7 @@ fn work_and_die(url: &str, effects: usize) {
     assert!(seen >= effects, "the child ended by itself");
 }
 
-async fn survive(engine: Engine, kills: usize) {
+async fn survive(engine: DatabaseEngine, kills: usize) {
     let test = TestDb::open(engine, &[MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS]).await;
     let (tenant, queue): (TenantId, _) = (test.tenant("shop").await, system_queue());
     let count = kills * 30;
@@ -91,17 +96,17 @@ async fn survive(engine: Engine, kills: usize) {
     };
     tokio::time::timeout(PATIENCE * 2, async { tokio::join!(last.run(stop.clone()), finish) }).await.unwrap();
     assert_eq!(effects(&test.db, tenant).await, i64::try_from(count).unwrap());
-    for state in [State::Ready, State::Running, State::Scheduled, State::Dead] {
+    for state in [JobState::Ready, JobState::Running, JobState::Scheduled, JobState::Dead] {
         assert!(jobs_in(&test.db, state).await.is_empty(), "jobs left {state}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_kills_on_sqlite_double_no_effect_and_lose_none() {
-    survive(Engine::Sqlite, 50).await;
+    survive(DatabaseEngine::Sqlite, 50).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_kills_on_postgres_double_no_effect_and_lose_none() {
-    survive(Engine::Postgres, 20).await;
+    survive(DatabaseEngine::Postgres, 20).await;
 }

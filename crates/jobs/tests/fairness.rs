@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::{EFFECTS, Log, enqueue, jobs_in, logging, note, queue, quick, runner, system_queue};
-use munshi_jobs::{Failure, JOBS, Kind, NewJob, Options, Registry, State};
+use munshi_jobs::{JOBS, JobFailure, JobKind, JobRegistry, JobRunnerOptions, JobState, NewJob};
 use munshi_store::{MIGRATIONS, across_tenants, params};
 use munshi_test_support::{TestDb, on_both_engines, until};
 use munshi_types::{Clock, TenantId};
@@ -36,7 +36,7 @@ async fn backlog(test: &TestDb, tenant: TenantId, count: i64) {
 }
 
 /// A kind that counts how many of it run at once.
-fn counting(kind: Kind, now: &Arc<AtomicU32>, most: &Arc<AtomicU32>, registry: &mut Registry) {
+fn counting(kind: JobKind, now: &Arc<AtomicU32>, most: &Arc<AtomicU32>, registry: &mut JobRegistry) {
     let (now, most) = (now.clone(), most.clone());
     registry.add(kind, move |_| {
         let (now, most) = (now.clone(), most.clone());
@@ -60,8 +60,8 @@ on_both_engines! {
         }
         let order: Arc<Mutex<Vec<TenantId>>> = Arc::default();
         let (inner, stop) = (order.clone(), CancellationToken::new());
-        let (mut registry, enough) = (Registry::default(), stop.clone());
-        registry.add(Kind::new("note"), move |job| {
+        let (mut registry, enough) = (JobRegistry::default(), stop.clone());
+        registry.add(JobKind::new("note"), move |job| {
             let mut order = inner.lock().unwrap();
             order.push(job.tenant);
             if order.len() >= 40 {
@@ -69,7 +69,7 @@ on_both_engines! {
             }
             async { Ok(()) }
         });
-        let options = Options { workers: 4, ..quick() };
+        let options = JobRunnerOptions { workers: 4, ..quick() };
         runner(&test.db, &queue, registry, options).run(stop).await;
         let order = order.lock().unwrap();
         let places: Vec<usize> = order.iter().enumerate().filter(|(_, id)| **id == small).map(|(at, _)| at).collect();
@@ -85,12 +85,12 @@ on_both_engines! {
             backlog(&test, tenant, 50).await;
         }
         let order: Arc<Mutex<Vec<TenantId>>> = Arc::default();
-        let (mut registry, inner) = (Registry::default(), order.clone());
-        registry.add(Kind::new("note"), move |job| {
+        let (mut registry, inner) = (JobRegistry::default(), order.clone());
+        registry.add(JobKind::new("note"), move |job| {
             inner.lock().unwrap().push(job.tenant);
             async { Ok(()) }
         });
-        let one_round = runner(&test.db, &queue, registry, Options { workers: 5, ..quick() });
+        let one_round = runner(&test.db, &queue, registry, JobRunnerOptions { workers: 5, ..quick() });
         one_round.drain().await.unwrap();
         for tenant in order.lock().unwrap().iter().take(60) {
             *names.get_mut(tenant).unwrap() += 1;
@@ -101,17 +101,17 @@ on_both_engines! {
     async fn a_kind_keeps_to_its_limit_and_others_go_on(test: TestDb) {
         let (tenant, queue) = (test.tenant("shop").await, system_queue());
         let (a_now, a_most, b_now, b_most) = <(Arc<AtomicU32>, Arc<AtomicU32>, Arc<AtomicU32>, Arc<AtomicU32>)>::default();
-        let mut registry = Registry::default();
-        counting(Kind::new("narrow").limit(2), &a_now, &a_most, &mut registry);
-        counting(Kind::new("wide"), &b_now, &b_most, &mut registry);
+        let mut registry = JobRegistry::default();
+        counting(JobKind::new("narrow").limit(2), &a_now, &a_most, &mut registry);
+        counting(JobKind::new("wide"), &b_now, &b_most, &mut registry);
         for _ in 0..20 {
             enqueue(&test.db, &queue, tenant, NewJob::new("narrow", &()).unwrap()).await;
             enqueue(&test.db, &queue, tenant, NewJob::new("wide", &()).unwrap()).await;
         }
         let stop = CancellationToken::new();
-        let runner = runner(&test.db, &queue, registry, Options { workers: 6, grace: Duration::from_secs(5), ..Options::default() });
+        let runner = runner(&test.db, &queue, registry, JobRunnerOptions { workers: 6, grace: Duration::from_secs(5), ..JobRunnerOptions::default() });
         tokio::join!(runner.run(stop.clone()), async {
-            while jobs_in(&test.db, State::Done).await.len() < 40 {
+            while jobs_in(&test.db, JobState::Done).await.len() < 40 {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
             stop.cancel();
@@ -141,7 +141,7 @@ on_both_engines! {
     async fn a_wake_up_needs_no_poll(test: TestDb) {
         let (tenant, queue, log) = (test.tenant("shop").await, system_queue(), Log::default());
         let stop = CancellationToken::new();
-        let runner = runner(&test.db, &queue, logging(&log), Options { poll: Duration::from_secs(3600), ..quick() });
+        let runner = runner(&test.db, &queue, logging(&log), JobRunnerOptions { poll: Duration::from_secs(3600), ..quick() });
         tokio::join!(runner.run(stop.clone()), async {
             tokio::time::sleep(Duration::from_millis(100)).await;
             enqueue(&test.db, &queue, tenant, note("now")).await;
@@ -153,7 +153,7 @@ on_both_engines! {
     async fn a_lost_wake_up_is_made_good_by_the_poll(test: TestDb) {
         let (tenant, log) = (test.tenant("shop").await, Log::default());
         let stop = CancellationToken::new();
-        let poll = Options { poll: Duration::from_millis(50), ..quick() };
+        let poll = JobRunnerOptions { poll: Duration::from_millis(50), ..quick() };
         let runner = runner(&test.db, &system_queue(), logging(&log), poll);
         tokio::join!(runner.run(stop.clone()), async {
             // Another process's queue can't wake this runner.
@@ -165,20 +165,20 @@ on_both_engines! {
 
     async fn a_long_job_keeps_its_lease(test: TestDb) {
         let (tenant, queue, runs) = (test.tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
-        let (mut registry, inner) = (Registry::default(), runs.clone());
-        registry.add(Kind::new("note"), move |_| {
+        let (mut registry, inner) = (JobRegistry::default(), runs.clone());
+        registry.add(JobKind::new("note"), move |_| {
             inner.fetch_add(1, Ordering::SeqCst);
             async { tokio::time::sleep(Duration::from_millis(2500)).await; Ok(()) }
         });
         enqueue(&test.db, &queue, tenant, note("long")).await;
-        let options = Options { lease: Duration::from_millis(1500), poll: Duration::from_millis(100), ..Options::default() };
+        let options = JobRunnerOptions { lease: Duration::from_millis(1500), poll: Duration::from_millis(100), ..JobRunnerOptions::default() };
         let stop = CancellationToken::new();
         let (one, two) = (
             runner(&test.db, &queue, registry.clone(), options.clone()),
             runner(&test.open_again().await, &queue, registry, options),
         );
         tokio::join!(one.run(stop.clone()), two.run(stop.clone()), async {
-            while jobs_in(&test.db, State::Done).await.is_empty() {
+            while jobs_in(&test.db, JobState::Done).await.is_empty() {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
             stop.cancel();
@@ -188,22 +188,22 @@ on_both_engines! {
 
     async fn stopping_lets_jobs_finish_and_puts_the_rest_back(test: TestDb) {
         let (tenant, queue) = (test.tenant("shop").await, queue(&test));
-        let mut registry = Registry::default();
-        registry.add(Kind::new("brief"), |_| async { tokio::time::sleep(Duration::from_millis(150)).await; Ok(()) });
-        registry.add(Kind::new("endless"), |_| std::future::pending::<Result<(), Failure>>());
+        let mut registry = JobRegistry::default();
+        registry.add(JobKind::new("brief"), |_| async { tokio::time::sleep(Duration::from_millis(150)).await; Ok(()) });
+        registry.add(JobKind::new("endless"), |_| std::future::pending::<Result<(), JobFailure>>());
         for kind in ["brief", "endless"] {
             enqueue(&test.db, &queue, tenant, NewJob::new(kind, &()).unwrap()).await;
         }
         let stop = CancellationToken::new();
-        let runner = runner(&test.db, &queue, registry, Options { grace: Duration::from_secs(2), ..Options::default() });
+        let runner = runner(&test.db, &queue, registry, JobRunnerOptions { grace: Duration::from_secs(2), ..JobRunnerOptions::default() });
         tokio::join!(runner.run(stop.clone()), async {
-            while jobs_in(&test.db, State::Running).await.len() < 2 {
+            while jobs_in(&test.db, JobState::Running).await.len() < 2 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             stop.cancel();
         });
-        assert_eq!(jobs_in(&test.db, State::Done).await.len(), 1);
-        let (ready, waiting) = (jobs_in(&test.db, State::Ready).await, jobs_in(&test.db, State::Scheduled).await);
+        assert_eq!(jobs_in(&test.db, JobState::Done).await.len(), 1);
+        let (ready, waiting) = (jobs_in(&test.db, JobState::Ready).await, jobs_in(&test.db, JobState::Scheduled).await);
         assert_eq!(ready.len() + waiting.len(), 1, "{ready:?} {waiting:?}");
         assert_eq!(ready.iter().chain(&waiting).map(|job| job.attempt).collect::<Vec<_>>(), [0], "a cut try does not count");
     }

@@ -8,15 +8,18 @@ use std::time::Duration;
 use crate::support::{
     EFFECTS, Log, effect, effects, enqueue, jobs_in, logging, note, passing, queue, quick, runner,
 };
-use munshi_jobs::{Enqueued, Error, Failure, JOBS, Kind, NewJob, Priority, Registry, Result, State, letters};
+use munshi_jobs::{
+    EnqueueOutcome, Error, JOBS, JobFailure, JobKind, JobRegistry, JobState, NewJob, Priority, Result,
+    letters,
+};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{on_both_engines, until};
 use munshi_types::{Clock, TenantStatus, Timestamp};
 
 /// A kind that fails as told and counts its tries.
-fn failing(tries: &Arc<AtomicU32>, failure: Failure) -> Registry {
-    let (mut registry, tries) = (Registry::default(), tries.clone());
-    registry.add(Kind::new("note"), move |_| {
+fn failing(tries: &Arc<AtomicU32>, failure: JobFailure) -> JobRegistry {
+    let (mut registry, tries) = (JobRegistry::default(), tries.clone());
+    registry.add(JobKind::new("note"), move |_| {
         tries.fetch_add(1, Ordering::SeqCst);
         let failure = failure.clone();
         async move { Err(failure) }
@@ -40,7 +43,7 @@ on_both_engines! {
         assert_eq!(runner.drain().await.unwrap(), 1);
         assert_eq!(runner.drain().await.unwrap(), 0);
         assert_eq!(*log.lock().unwrap(), ["once"]);
-        assert_eq!(jobs_in(&test.db, State::Done).await.len(), 1);
+        assert_eq!(jobs_in(&test.db, JobState::Done).await.len(), 1);
     }
 
     async fn urgent_before_normal_before_background_and_older_first(test: TestDb) {
@@ -62,7 +65,7 @@ on_both_engines! {
         let first = enqueue(&test.db, &queue, tenant, note("a").unique("k")).await;
         let copy = queue.clone();
         let second = test.db.write(tenant, move |tx| copy.enqueue(tx, &note("b").unique("k"))).await.unwrap();
-        assert_eq!(second, Enqueued::Existing(first));
+        assert_eq!(second, EnqueueOutcome::Existing(first));
         enqueue(&test.db, &queue, other, note("c").unique("k")).await;
         let runner = runner(&test.db, &queue, logging(&log), quick());
         assert_eq!(runner.drain().await.unwrap(), 2);
@@ -85,7 +88,7 @@ on_both_engines! {
         enqueue(&test.db, &queue, tenant, note("x").attempts(3)).await;
         let runner = runner(&test.db, &queue, failing(&tries, passing("the line was busy")), quick());
         let mut waits = Vec::new();
-        while jobs_in(&test.db, State::Dead).await.is_empty() {
+        while jobs_in(&test.db, JobState::Dead).await.is_empty() {
             let before = tries.load(Ordering::SeqCst);
             let began = test.clock.now();
             while tries.load(Ordering::SeqCst) == before {
@@ -96,16 +99,16 @@ on_both_engines! {
         }
         assert_eq!(tries.load(Ordering::SeqCst), 3);
         assert!((4..=7).contains(&waits[1]) && (8..=13).contains(&waits[2]), "{waits:?}");
-        let dead = &jobs_in(&test.db, State::Dead).await[0];
+        let dead = &jobs_in(&test.db, JobState::Dead).await[0];
         assert_eq!((dead.attempt, dead.last_error.as_deref()), (3, Some("the line was busy")));
     }
 
     async fn what_can_never_pass_is_given_up_at_once(test: TestDb) {
         let (tenant, queue, tries) = (test.tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
         enqueue(&test.db, &queue, tenant, note("x")).await;
-        let lasting = Failure::Lasting("no such number\0".to_owned());
+        let lasting = JobFailure::Lasting("no such number\0".to_owned());
         runner(&test.db, &queue, failing(&tries, lasting), quick()).drain().await.unwrap();
-        let dead = jobs_in(&test.db, State::Dead).await;
+        let dead = jobs_in(&test.db, JobState::Dead).await;
         assert_eq!((tries.load(Ordering::SeqCst), dead.len()), (1, 1));
         assert_eq!(dead[0].last_error.as_deref(), Some("no such number"));
     }
@@ -113,28 +116,28 @@ on_both_engines! {
     async fn whoever_says_when_to_come_back_is_believed(test: TestDb) {
         let (tenant, queue, tries) = (test.tenant("shop").await, queue(&test), Arc::new(AtomicU32::new(0)));
         enqueue(&test.db, &queue, tenant, note("x")).await;
-        let later = Failure::Later { why: "429".to_owned(), after: Duration::from_secs(90) };
+        let later = JobFailure::Later { why: "429".to_owned(), after: Duration::from_secs(90) };
         runner(&test.db, &queue, failing(&tries, later), quick()).drain().await.unwrap();
-        let waiting = &jobs_in(&test.db, State::Scheduled).await[0];
+        let waiting = &jobs_in(&test.db, JobState::Scheduled).await[0];
         assert_eq!(waiting.run_at, test.clock.now().plus(Duration::from_secs(90)));
     }
 
     async fn a_handler_that_panics_has_failed_like_any_other(test: TestDb) {
         let (tenant, queue) = (test.tenant("shop").await, queue(&test));
-        let mut registry = Registry::default();
-        registry.add(Kind::new("note"), |job| async move {
+        let mut registry = JobRegistry::default();
+        registry.add(JobKind::new("note"), |job| async move {
             assert_ne!(job.kind, "note", "on purpose");
             Ok(())
         });
         enqueue(&test.db, &queue, tenant, note("x").attempts(1)).await;
         runner(&test.db, &queue, registry, quick()).drain().await.unwrap();
-        let dead = jobs_in(&test.db, State::Dead).await;
+        let dead = jobs_in(&test.db, JobState::Dead).await;
         assert!(dead[0].last_error.as_deref().unwrap().contains("on purpose"), "{dead:?}");
     }
 
     async fn a_dead_job_is_run_again_unless_its_work_is_queued_already(test: TestDb) {
         let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
-        let failing = failing(&Arc::default(), Failure::Lasting("broken".to_owned()));
+        let failing = failing(&Arc::default(), JobFailure::Lasting("broken".to_owned()));
         let id = enqueue(&test.db, &queue, tenant, note("x").unique("k")).await;
         runner(&test.db, &queue, failing.clone(), quick()).drain().await.unwrap();
         let twin = enqueue(&test.db, &queue, tenant, note("y").unique("k")).await;
@@ -143,13 +146,13 @@ on_both_engines! {
         assert!(matches!(refused, Err(Error::AlreadyQueued(job)) if job == id), "{refused:?}");
         assert_eq!(test.db.platform(JOBS).write(move |tx| letters::retry_all(tx, None, now)).await.unwrap(), 0);
         runner(&test.db, &queue, failing, quick()).drain().await.unwrap();
-        assert_eq!(jobs_in(&test.db, State::Dead).await.len(), 2);
+        assert_eq!(jobs_in(&test.db, JobState::Dead).await.len(), 2);
         assert_eq!(
             test.db.platform(JOBS).write(move |tx| letters::retry_all(tx, Some("note"), now)).await.unwrap(),
             1, "of two with the same key one can be queued"
         );
         assert_eq!(runner(&test.db, &queue, logging(&log), quick()).drain().await.unwrap(), 1);
-        let left = jobs_in(&test.db, State::Dead).await[0].id;
+        let left = jobs_in(&test.db, JobState::Dead).await[0].id;
         assert!(left == id || left == twin);
         assert!(test.db.platform(JOBS).write(move |tx| letters::retry(tx, left, now)).await.unwrap());
         assert!(!test.db.platform(JOBS).write(move |tx| letters::retry(tx, left, now)).await.unwrap());
@@ -162,8 +165,8 @@ on_both_engines! {
         let (db, clock) = (test.db.clone(), test.clock.clone());
         let (lost, seen) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
         let (inner_lost, inner_seen) = (lost.clone(), seen.clone());
-        let mut registry = Registry::default();
-        registry.add(Kind::new("note"), move |job| {
+        let mut registry = JobRegistry::default();
+        registry.add(JobKind::new("note"), move |job| {
             let (db, clock, lost, seen) = (db.clone(), clock.clone(), inner_lost.clone(), inner_seen.clone());
             async move {
                 let first = seen.fetch_add(1, Ordering::SeqCst) == 0;
@@ -177,7 +180,7 @@ on_both_engines! {
                 let tenant = job.tenant;
                 let outcome: Result<()> = db.write(tenant, move |tx| effect(tx, &job, clock.as_ref())).await;
                 lost.fetch_add(u32::from(matches!(outcome, Err(Error::LeaseLost(_)))), Ordering::SeqCst);
-                outcome.map_err(Failure::from)
+                outcome.map_err(JobFailure::from)
             }
         });
         let (slow, quick_one) = (
@@ -191,26 +194,26 @@ on_both_engines! {
         });
         assert_eq!((a.unwrap(), b.unwrap()), (1, 1));
         assert_eq!((effects(&test.db, tenant).await, lost.load(Ordering::SeqCst)), (1, 1));
-        let done = jobs_in(&test.db, State::Done).await;
+        let done = jobs_in(&test.db, JobState::Done).await;
         assert_eq!((done.len(), done[0].attempt), (1, 2));
     }
 
     async fn a_job_that_kills_its_worker_every_time_is_given_up(test: TestDb) {
         let (tenant, queue) = (test.tenant("shop").await, queue(&test));
         enqueue(&test.db, &queue, tenant, note("poison").attempts(2)).await;
-        let mut registry = Registry::default();
-        registry.add(Kind::new("note"), |_| std::future::pending::<Result<(), Failure>>());
+        let mut registry = JobRegistry::default();
+        registry.add(JobKind::new("note"), |_| std::future::pending::<Result<(), JobFailure>>());
         for attempt in 1..=2 {
             let dying = runner(&test.db, &queue, registry.clone(), quick());
-            let is_at_it = async || jobs_in(&test.db, State::Running).await.iter().any(|job| job.attempt == attempt);
+            let is_at_it = async || jobs_in(&test.db, JobState::Running).await.iter().any(|job| job.attempt == attempt);
             tokio::select! {
                 _ = dying.drain() => panic!("it ended by itself"),
                 () = until(is_at_it) => {}
             }
             test.clock.advance(Duration::from_secs(61));
         }
-        runner(&test.db, &queue, Registry::default(), quick()).drain().await.unwrap();
-        let dead = jobs_in(&test.db, State::Dead).await;
+        runner(&test.db, &queue, JobRegistry::default(), quick()).drain().await.unwrap();
+        let dead = jobs_in(&test.db, JobState::Dead).await;
         assert_eq!(dead[0].last_error.as_deref(), Some("the worker stopped without finishing"));
     }
 
@@ -233,7 +236,7 @@ on_both_engines! {
         let (tenant, queue) = (test.tenant("shop").await, queue(&test));
         enqueue(&test.db, &queue, tenant, NewJob::new("from_the_future", &1).unwrap()).await;
         assert_eq!(runner(&test.db, &queue, logging(&Log::default()), quick()).drain().await.unwrap(), 0);
-        assert_eq!(jobs_in(&test.db, State::Ready).await.len(), 1);
+        assert_eq!(jobs_in(&test.db, JobState::Ready).await.len(), 1);
     }
 
     async fn tenants_see_only_their_own_jobs(test: TestDb) {

@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use crate::support::{EFFECTS, Log, jobs_in, logging, queue, quick, runner};
-use munshi_jobs::State;
-use munshi_jobs::schedule::{self, Rule, Schedule};
+use munshi_jobs::JobState;
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId, TenantStatus, Zone};
 
 fn every_morning() -> Schedule {
-    Schedule::new("morning", "note", &"good morning", Rule::cron("0 9 * * *").unwrap()).unwrap()
+    Schedule::new("morning", "note", &"good morning", ScheduleRule::cron("0 9 * * *").unwrap()).unwrap()
 }
 
 async fn set(test: &TestDb, tenant: TenantId, schedule: Schedule, zone: &str) {
@@ -37,7 +37,7 @@ on_both_engines! {
         let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
         set(&test, tenant, every_morning(), "Asia/Kolkata").await;
         for number in 0..20 {
-            let every = Rule::every(Duration::from_secs(60)).unwrap();
+            let every = ScheduleRule::every(Duration::from_secs(60)).unwrap();
             set(&test, tenant, Schedule::new(format!("beat {number}"), "note", &"beat", every).unwrap(), "UTC").await;
         }
         test.clock.advance(Duration::from_secs(86_400));
@@ -52,19 +52,19 @@ on_both_engines! {
 
     async fn a_schedule_does_not_pile_up_behind_a_slow_job(test: TestDb) {
         let (tenant, queue) = (test.tenant("shop").await, queue(&test));
-        let every = Rule::every(Duration::from_secs(60)).unwrap();
+        let every = ScheduleRule::every(Duration::from_secs(60)).unwrap();
         set(&test, tenant, Schedule::new("beat", "unknown_here", &"beat", every).unwrap(), "UTC").await;
         let runner = runner(&test.db, &queue, logging(&Log::default()), quick());
         for _ in 0..5 {
             test.clock.advance(Duration::from_secs(60));
             runner.drain().await.unwrap();
         }
-        assert_eq!(jobs_in(&test.db, State::Ready).await.len(), 1);
+        assert_eq!(jobs_in(&test.db, JobState::Ready).await.len(), 1);
     }
 
     async fn setting_it_again_keeps_its_beat_and_changing_it_does_not(test: TestDb) {
         let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
-        let beat = |seconds| Schedule::new("beat", "note", &"beat", Rule::every(Duration::from_secs(seconds)).unwrap()).unwrap();
+        let beat = |seconds| Schedule::new("beat", "note", &"beat", ScheduleRule::every(Duration::from_secs(seconds)).unwrap()).unwrap();
         let runner = runner(&test.db, &queue, logging(&log), quick());
         for _ in 0..6 {
             // A process that restarts every ten minutes must not put an hourly beat off forever.

@@ -2,12 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::{EFFECTS, Log, enqueue, jobs_in, logging, note, queue, quick, runner, system_queue};
-use munshi_jobs::schedule::{self, Rule, Schedule};
-use munshi_jobs::{Failure, JOBS, Kind, NewJob, Options, Registry, State};
-use munshi_store::{Address, Db, MIGRATIONS, across_tenants, params};
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
+use munshi_jobs::{JOBS, JobFailure, JobKind, JobRegistry, JobRunnerOptions, JobState, NewJob};
+use munshi_store::{DatabaseAddress, Db, MIGRATIONS, across_tenants, params};
 use munshi_test_support::database::server_url;
 use munshi_test_support::proxy::Proxy;
-use munshi_test_support::{Engine, TestDb, until};
+use munshi_test_support::{DatabaseEngine, TestDb, until};
 use munshi_types::{Clock, TenantId, Timestamp, Zone};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-async fn open(engine: Engine) -> TestDb {
+async fn open(engine: DatabaseEngine) -> TestDb {
     TestDb::open(engine, &[MIGRATIONS, munshi_jobs::MIGRATIONS, EFFECTS]).await
 }
 
@@ -42,7 +42,7 @@ async fn many(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backlog_of_one_kind_starves_no_tenant_of_another_kind() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (big, small, queue) = (test.tenant("big").await, test.tenant("small").await, queue(&test));
     let at = test.clock.now().minus(Duration::from_secs(3600));
     many(&test, big, "aaa", "ready", at, 5000).await;
@@ -51,10 +51,10 @@ async fn a_backlog_of_one_kind_starves_no_tenant_of_another_kind() {
     }
     let order: Arc<Mutex<Vec<TenantId>>> = Arc::default();
     let stop = CancellationToken::new();
-    let mut registry = Registry::default();
+    let mut registry = JobRegistry::default();
     for kind in ["aaa", "zzz"] {
         let (order, stop) = (order.clone(), stop.clone());
-        registry.add(Kind::new(kind), move |job| {
+        registry.add(JobKind::new(kind), move |job| {
             let mut order = order.lock().unwrap();
             order.push(job.tenant);
             if order.len() >= 1000 {
@@ -63,14 +63,14 @@ async fn a_backlog_of_one_kind_starves_no_tenant_of_another_kind() {
             async { Ok(()) }
         });
     }
-    runner(&test.db, &queue, registry, Options { workers: 4, ..quick() }).run(stop).await;
+    runner(&test.db, &queue, registry, JobRunnerOptions { workers: 4, ..quick() }).run(stop).await;
     let ran = order.lock().unwrap().iter().filter(|id| **id == small).count();
     assert_eq!(ran, 3, "of the small tenant's three jobs {ran} ran among the first 1000");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn four_tenants_share_five_workers_evenly() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let queue = queue(&test);
     let at = test.clock.now().minus(Duration::from_secs(3600));
     let mut names = BTreeMap::new();
@@ -80,12 +80,12 @@ async fn four_tenants_share_five_workers_evenly() {
         many(&test, t, "note", "ready", at, 100).await;
     }
     let order: Arc<Mutex<Vec<TenantId>>> = Arc::default();
-    let (mut registry, inner) = (Registry::default(), order.clone());
-    registry.add(Kind::new("note"), move |job| {
+    let (mut registry, inner) = (JobRegistry::default(), order.clone());
+    registry.add(JobKind::new("note"), move |job| {
         inner.lock().unwrap().push(job.tenant);
         async { Ok(()) }
     });
-    runner(&test.db, &queue, registry, Options { workers: 5, ..quick() }).drain().await.unwrap();
+    runner(&test.db, &queue, registry, JobRunnerOptions { workers: 5, ..quick() }).drain().await.unwrap();
     for t in order.lock().unwrap().iter().take(200) {
         *names.get_mut(t).unwrap() += 1;
     }
@@ -98,10 +98,10 @@ async fn four_tenants_share_five_workers_evenly() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handler_that_panics_before_its_first_await_has_failed_too() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue) = (test.tenant("shop").await, queue(&test));
-    let mut registry = Registry::default();
-    registry.add(Kind::new("note").limit(1), |job| {
+    let mut registry = JobRegistry::default();
+    registry.add(JobKind::new("note").limit(1), |job| {
         assert_ne!(job.kind, "note", "on purpose");
         async { Ok(()) }
     });
@@ -109,16 +109,16 @@ async fn a_handler_that_panics_before_its_first_await_has_failed_too() {
     enqueue(&test.db, &queue, tenant, note("y").attempts(1)).await;
     runner(&test.db, &queue, registry, quick()).drain().await.unwrap();
     let (dead, running, ready) = (
-        jobs_in(&test.db, State::Dead).await,
-        jobs_in(&test.db, State::Running).await,
-        jobs_in(&test.db, State::Ready).await,
+        jobs_in(&test.db, JobState::Dead).await,
+        jobs_in(&test.db, JobState::Running).await,
+        jobs_in(&test.db, JobState::Ready).await,
     );
     assert_eq!(dead.len(), 2, "dead {} running {} ready {}", dead.len(), running.len(), ready.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue, runs, told, at_once, most) = (
         test.tenant("shop").await,
         queue(&test),
@@ -128,8 +128,8 @@ async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
         Arc::new(AtomicU32::new(0)),
     );
     let (mut registry, r, t, a, m) =
-        (Registry::default(), runs.clone(), told.clone(), at_once.clone(), most.clone());
-    registry.add(Kind::new("note"), move |job| {
+        (JobRegistry::default(), runs.clone(), told.clone(), at_once.clone(), most.clone());
+    registry.add(JobKind::new("note"), move |job| {
         let (r, t, a, m) = (r.clone(), t.clone(), a.clone(), m.clone());
         async move {
             r.fetch_add(1, Ordering::SeqCst);
@@ -148,7 +148,7 @@ async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
         &test.db,
         &queue,
         registry,
-        Options { lease: Duration::from_millis(900), poll: Duration::from_millis(50), ..quick() },
+        JobRunnerOptions { lease: Duration::from_millis(900), poll: Duration::from_millis(50), ..quick() },
     );
     tokio::join!(runner.run(stop.clone()), async {
         until(async || runs.load(Ordering::SeqCst) == 1).await;
@@ -162,10 +162,10 @@ async fn a_clock_that_jumps_does_not_run_a_live_job_twice_here() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn leases_are_kept_during_the_grace() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue, runs) = (test.tenant("shop").await, system_queue(), Arc::new(AtomicU32::new(0)));
-    let (mut registry, r) = (Registry::default(), runs.clone());
-    registry.add(Kind::new("note"), move |_| {
+    let (mut registry, r) = (JobRegistry::default(), runs.clone());
+    registry.add(JobKind::new("note"), move |_| {
         r.fetch_add(1, Ordering::SeqCst);
         async {
             tokio::time::sleep(Duration::from_millis(3000)).await;
@@ -173,11 +173,11 @@ async fn leases_are_kept_during_the_grace() {
         }
     });
     enqueue(&test.db, &queue, tenant, note("long")).await;
-    let options = Options {
+    let options = JobRunnerOptions {
         lease: Duration::from_millis(2000),
         poll: Duration::from_millis(50),
         grace: Duration::from_secs(60),
-        ..Options::default()
+        ..JobRunnerOptions::default()
     };
     let (stop1, stop2) = (CancellationToken::new(), CancellationToken::new());
     let one = runner(&test.db, &queue, registry.clone(), options.clone());
@@ -197,9 +197,9 @@ async fn leases_are_kept_during_the_grace() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schedule_survives_a_clock_that_was_wrong_for_a_while() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
-    let s = || Schedule::new("morning", "note", &"x", Rule::cron("0 9 * * *").unwrap()).unwrap();
+    let s = || Schedule::new("morning", "note", &"x", ScheduleRule::cron("0 9 * * *").unwrap()).unwrap();
     let set = async |now| {
         let s = s();
         test.db.write(tenant, move |tx| schedule::set(tx, &s, &Zone::default(), now)).await.unwrap();
@@ -221,12 +221,12 @@ async fn a_schedule_survives_a_clock_that_was_wrong_for_a_while() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_whose_answer_was_lost_is_taken_back() {
-    let test = open(Engine::Postgres).await;
+    let test = open(DatabaseEngine::Postgres).await;
     let (tenant, q) = (test.tenant("shop").await, system_queue());
     let server: SocketAddr =
         server_url().split_once('@').unwrap().1.split_once('/').unwrap().0.parse().unwrap();
     let proxy = Proxy::to(server).await;
-    let address: Address = test
+    let address: DatabaseAddress = test
         .place
         .postgres_url("munshi_owner")
         .replace(&server.to_string(), &proxy.address.to_string())
@@ -234,8 +234,8 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
         .unwrap();
     let db = Db::open(&address, &test.options, &test.migrations).await.unwrap();
     let ran: Log = Log::default();
-    let (mut registry, inner) = (Registry::default(), ran.clone());
-    registry.add(Kind::new("note"), move |job| {
+    let (mut registry, inner) = (JobRegistry::default(), ran.clone());
+    registry.add(JobKind::new("note"), move |job| {
         let inner = inner.clone();
         async move {
             let what: String = job.read()?;
@@ -243,10 +243,11 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
             if what == "long" {
                 std::future::pending::<()>().await;
             }
-            Ok::<(), Failure>(())
+            Ok::<(), JobFailure>(())
         }
     });
-    let options = Options { lease: Duration::from_millis(1500), poll: Duration::from_millis(100), ..quick() };
+    let options =
+        JobRunnerOptions { lease: Duration::from_millis(1500), poll: Duration::from_millis(100), ..quick() };
     let (stop, runner) = (CancellationToken::new(), runner(&db, &q, registry, options));
     tokio::join!(runner.run(stop.clone()), async {
         enqueue(&test.db, &q, tenant, note("long")).await;
@@ -255,7 +256,7 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
         }
         proxy.cut_after_commit();
         enqueue(&test.db, &q, tenant, note("short")).await;
-        while jobs_in(&test.db, State::Running).await.len() < 2 {
+        while jobs_in(&test.db, JobState::Running).await.len() < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         proxy.mend();
@@ -266,11 +267,12 @@ async fn a_claim_whose_answer_was_lost_is_taken_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unique_job_can_be_enqueued_while_its_twin_ends() {
-    let test = open(Engine::Postgres).await;
+    let test = open(DatabaseEngine::Postgres).await;
     let (tenant, q) = (test.tenant("shop").await, system_queue());
     let log = Log::default();
     let stop = CancellationToken::new();
-    let r = runner(&test.db, &q, logging(&log), Options { poll: Duration::from_millis(20), ..quick() });
+    let r =
+        runner(&test.db, &q, logging(&log), JobRunnerOptions { poll: Duration::from_millis(20), ..quick() });
     let errors: Arc<Mutex<Vec<String>>> = Arc::default();
     tokio::join!(r.run(stop.clone()), async {
         let mut set = tokio::task::JoinSet::new();
@@ -294,7 +296,7 @@ async fn a_unique_job_can_be_enqueued_while_its_twin_ends() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (big, small, queue, log) =
         (test.tenant("big").await, test.tenant("small").await, queue(&test), Log::default());
     many(&test, big, "unknown", "scheduled", test.clock.now(), 20_000).await;
@@ -302,7 +304,12 @@ async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
     test.clock.advance(Duration::from_secs(2));
     let stop = CancellationToken::new();
     // One look is enough, however much it finds: no other comes within the hour.
-    let r = runner(&test.db, &queue, logging(&log), Options { poll: Duration::from_secs(3600), ..quick() });
+    let r = runner(
+        &test.db,
+        &queue,
+        logging(&log),
+        JobRunnerOptions { poll: Duration::from_secs(3600), ..quick() },
+    );
     tokio::join!(r.run(stop.clone()), async {
         until(async || !log.lock().unwrap().is_empty()).await;
         stop.cancel();
@@ -312,7 +319,7 @@ async fn due_jobs_of_a_small_tenant_do_not_wait_behind_a_backlog() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn acting_as_a_tenant_shuts_the_door() {
-    let test = open(Engine::Postgres).await;
+    let test = open(DatabaseEngine::Postgres).await;
     let (a, b, q) = (test.tenant("a").await, test.tenant("b").await, queue(&test));
     enqueue(&test.db, &q, a, note("a's")).await;
     let seen: i64 = test
@@ -331,10 +338,10 @@ async fn acting_as_a_tenant_shuts_the_door() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_handler_that_leaves_off_when_told_is_not_done() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, q) = (test.tenant("a").await, queue(&test));
-    let mut registry = Registry::default();
-    registry.add(Kind::new("note"), |job| async move {
+    let mut registry = JobRegistry::default();
+    registry.add(JobKind::new("note"), |job| async move {
         job.cancelled.cancelled().await;
         Ok(())
     });
@@ -345,18 +352,23 @@ async fn a_handler_that_leaves_off_when_told_is_not_done() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         stop.cancel();
     });
-    assert!(jobs_in(&test.db, State::Done).await.is_empty(), "left off, yet done");
+    assert!(jobs_in(&test.db, JobState::Done).await.is_empty(), "left off, yet done");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_schedule_that_fired_in_the_future_wakes_without_being_set_again() {
-    let test = open(Engine::Sqlite).await;
+    let test = open(DatabaseEngine::Sqlite).await;
     let (tenant, queue, log) = (test.tenant("shop").await, queue(&test), Log::default());
-    let beat = Schedule::new("beat", "note", &"x", Rule::every(Duration::from_secs(3600)).unwrap()).unwrap();
+    let beat =
+        Schedule::new("beat", "note", &"x", ScheduleRule::every(Duration::from_secs(3600)).unwrap()).unwrap();
     let right = test.clock.now();
     test.db.write(tenant, move |tx| schedule::set(tx, &beat, &Zone::default(), right)).await.unwrap();
-    let runner =
-        runner(&test.db, &queue, logging(&log), Options { poll: Duration::from_millis(50), ..quick() });
+    let runner = runner(
+        &test.db,
+        &queue,
+        logging(&log),
+        JobRunnerOptions { poll: Duration::from_millis(50), ..quick() },
+    );
     test.clock.advance(Duration::from_secs(3650 * 86_400));
     runner.drain().await.unwrap();
     test.clock.set(right);

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use munshi_lang::{Amount, Certainty, Context, Kind, understand};
+use munshi_lang::{Certainty, NumberKind, NumberMention, UnderstandingContext, understand};
 use munshi_types::Language;
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ fn numbers(path: &Path, given: bool, show: bool) -> anyhow::Result<()> {
     let (mut attested, mut rules) = (Table::default(), Table::default());
     for case in lines(path)? {
         let language: Language = text(&case, "lang").parse()?;
-        let context = Context { language: given.then_some(language), ..Context::default() };
+        let context =
+            UnderstandingContext { language: given.then_some(language), ..UnderstandingContext::default() };
         let found = understand(text(&case, "text"), &context).numbers;
         let expected = case.get("value").and_then(Value::as_f64).unwrap_or_default();
         let table = match text(&case, "confidence") {
@@ -139,12 +140,12 @@ fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
     for case in lines(path)? {
         let name = text(&case, "lang");
         let language: Language = name.parse()?;
-        let found = understand(text(&case, "text"), &Context::default());
+        let found = understand(text(&case, "text"), &UnderstandingContext::default());
         let row_name = format!("{} {}", text(&case, "script"), name);
         languages.row(&row_name).add(found.language == language, false, false);
         let expected = case.get("expected").cloned().unwrap_or_default();
         for (field, kind, table) in
-            [("amount", Kind::Money, &mut amounts), ("qty", Kind::Quantity, &mut quantities)]
+            [("amount", NumberKind::Money, &mut amounts), ("qty", NumberKind::Quantity, &mut quantities)]
         {
             let wanted = expected.get(field).and_then(Value::as_f64);
             if field == "qty" && wanted.is_none() {
@@ -167,8 +168,8 @@ fn utterances(path: &Path, show: bool) -> anyhow::Result<()> {
 }
 
 /// Counts one answer: right, unsure, or wrong; and tenfold when something said for sure is ten times off.
-fn score(row: &mut Row, said: &[&Amount], wanted: Option<f64>) -> bool {
-    let value = |one: &Amount| one.value.to_string().parse::<f64>().unwrap_or_default();
+fn score(row: &mut Row, said: &[&NumberMention], wanted: Option<f64>) -> bool {
+    let value = |one: &NumberMention| one.value.to_string().parse::<f64>().unwrap_or_default();
     let sure: Vec<f64> =
         said.iter().filter(|one| one.certainty == Certainty::Exact).map(|one| value(one)).collect();
     let all_sure = sure.len() == said.len();

@@ -7,7 +7,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use munshi_lang::{Context, Directory, Phrasebook, detect, search_tokens, understand};
+use munshi_lang::{ContactDirectory, Phrasebook, UnderstandingContext, detect, search_tokens, understand};
 
 const MESSAGES: &[&str] = &[
     "Ramesh ne dhai hazaar diye",
@@ -39,17 +39,20 @@ fn main() -> anyhow::Result<()> {
         .collect();
     // The very first call, with nothing warm: what a start costs.
     let start = Instant::now();
-    black_box(understand("Ramesh ne dhai hazaar diye", &Context::default()));
+    black_box(understand("Ramesh ne dhai hazaar diye", &UnderstandingContext::default()));
     println!("first message, cold: {} us", start.elapsed().as_micros());
     let start = Instant::now();
-    let contacts = Directory::new(&names);
+    let contacts = ContactDirectory::new(&names);
     println!("directory of {} contacts: {} us", names.len(), start.elapsed().as_micros());
     let start = Instant::now();
     black_box(Phrasebook::core()?);
     println!("phrasebook: {} us", start.elapsed().as_micros());
 
-    let context =
-        Context { contacts: Some(&contacts), today: Some("2026-11-15".parse()?), ..Context::default() };
+    let context = UnderstandingContext {
+        contacts: Some(&contacts),
+        today: Some("2026-11-15".parse()?),
+        ..UnderstandingContext::default()
+    };
     println!("\n{:>10} {:>10} {:>10}  message", "all", "detect", "tokens");
     for message in MESSAGES {
         let all = time(|| drop(black_box(understand(black_box(message), &context))));

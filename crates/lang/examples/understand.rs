@@ -6,7 +6,7 @@
 
 use std::io::BufRead;
 
-use munshi_lang::{Context, understand};
+use munshi_lang::{UnderstandingContext, understand};
 
 fn main() -> anyhow::Result<()> {
     let today = std::env::args().nth(1).and_then(|day| day.parse().ok());
@@ -16,7 +16,8 @@ fn main() -> anyhow::Result<()> {
             Some((Ok(language), rest)) => (Some(language), rest),
             _ => (None, line.as_str()),
         };
-        let found = understand(text, &Context { language, today, ..Context::default() });
+        let found =
+            understand(text, &UnderstandingContext { language, today, ..UnderstandingContext::default() });
         println!("{}", serde_json::to_string(&found)?);
     }
     Ok(())

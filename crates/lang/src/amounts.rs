@@ -17,19 +17,19 @@ pub(crate) mod written;
 use munshi_types::Language;
 use serde::Serialize;
 
-use crate::identifiers::{self, Naming};
+use crate::identifiers::{self, IdentifierKind};
 use crate::lexicon::{Languages, Meaning};
 use crate::number::Number;
-use crate::numbers::{Certainty, Found, Spoken, digits};
+use crate::numbers::{Certainty, NumberReadings, NumberSpan, digits};
 use crate::ordinal;
-use crate::reader::{Reader, is_short_rupee};
-use crate::token::{Kind as TokenKind, Token};
-use crate::unit::Unit;
+use crate::reader::{TokenizedMessage, is_short_rupee};
+use crate::token::{MessageToken, MessageTokenKind as TokenKind};
+use crate::unit::MeasureUnit;
 
 /// What a number counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum NumberKind {
     Money,
     Quantity,
     Plain,
@@ -40,7 +40,7 @@ pub enum Kind {
 
 /// A number as a message says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Amount {
+pub struct NumberMention {
     /// The words or digits themselves.
     pub text: String,
     /// Where they begin in the message, in bytes.
@@ -50,9 +50,9 @@ pub struct Amount {
     pub certainty: Certainty,
     /// All it may mean, the likeliest first; one when it is exact.
     pub readings: Vec<Number>,
-    pub kind: Kind,
+    pub kind: NumberKind,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
+    pub unit: Option<MeasureUnit>,
     /// The digits of a telephone or account number, as they must be kept: a leading zero counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digits: Option<String>,
@@ -65,9 +65,9 @@ pub struct Amount {
 struct Draft {
     from: usize,
     to: usize,
-    spoken: Spoken,
-    kind: Kind,
-    unit: Option<Unit>,
+    spoken: NumberReadings,
+    kind: NumberKind,
+    unit: Option<MeasureUnit>,
     digits: Option<String>,
     range: bool,
     /// Where the number itself ends, before its money word or unit.
@@ -78,7 +78,11 @@ struct Draft {
 }
 
 /// Every number of a message. `dated` are the tokens that dates and times rest on.
-pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)]) -> Vec<Amount> {
+pub(crate) fn find(
+    reader: &TokenizedMessage<'_>,
+    message: &str,
+    dated: &[(usize, usize)],
+) -> Vec<NumberMention> {
     let mut drafts: Vec<Draft> = Vec::new();
     let mut at = 0;
     while at < reader.tokens.len() {
@@ -104,13 +108,14 @@ pub(crate) fn find(reader: &Reader<'_>, message: &str, dated: &[(usize, usize)])
     drafts.into_iter().filter_map(|draft| finish(reader, message, draft)).collect()
 }
 
-fn finish(reader: &Reader<'_>, message: &str, mut draft: Draft) -> Option<Amount> {
+fn finish(reader: &TokenizedMessage<'_>, message: &str, mut draft: Draft) -> Option<NumberMention> {
     // Nobody owes less than a paisa.
-    if draft.kind == Kind::Money && draft.spoken.readings.iter().any(|value| value.as_money().is_none()) {
+    if draft.kind == NumberKind::Money && draft.spoken.readings.iter().any(|value| value.as_money().is_none())
+    {
         draft.spoken.certainty = Certainty::Ambiguous;
     }
     let text = reader.text(message, draft.from, draft.to).to_owned();
-    Some(Amount {
+    Some(NumberMention {
         text,
         start: reader.token(draft.from)?.start,
         value: *draft.spoken.readings.first()?,
@@ -124,7 +129,7 @@ fn finish(reader: &Reader<'_>, message: &str, mut draft: Draft) -> Option<Amount
 }
 
 /// The number at a token; tokens before `claimed` belong to the one before.
-fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
+fn read(reader: &TokenizedMessage<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]) -> Option<Draft> {
     if let Some(found) = written::mixed(reader, at).or_else(|| written::point(reader, at)) {
         return classify(reader, found, claimed, false);
     }
@@ -138,8 +143,9 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
         && let Some(found) = identifiers::read(reader, at)
     {
         let value = Number::from_decimal(&found.digits).unwrap_or_default();
-        let kind = if found.naming == Naming::Phone { Kind::Phone } else { Kind::Account };
-        let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
+        let kind =
+            if found.naming == IdentifierKind::Phone { NumberKind::Phone } else { NumberKind::Account };
+        let spoken = NumberReadings { certainty: Certainty::Exact, readings: vec![value] };
         return Some(draft(at, found.to, spoken, kind, Some(found.digits)));
     }
     if let Some(found) = written::slashed(reader, at) {
@@ -159,12 +165,12 @@ fn read(reader: &Reader<'_>, at: usize, claimed: usize, dated: &[(usize, usize)]
     let draft = classify(reader, found, claimed, is_range)?;
     // The day of "the day after tomorrow" is counted by no number before it.
     if draft.unit.is_some() && dated.iter().any(|(from, to)| (*from..*to).contains(&end)) {
-        return Some(Draft { unit: None, kind: Kind::Plain, to: end, ..draft });
+        return Some(Draft { unit: None, kind: NumberKind::Plain, to: end, ..draft });
     }
     Some(draft)
 }
 
-fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<String>) -> Draft {
+fn draft(from: usize, to: usize, spoken: NumberReadings, kind: NumberKind, digits: Option<String>) -> Draft {
     Draft {
         from,
         to,
@@ -180,18 +186,18 @@ fn draft(from: usize, to: usize, spoken: Spoken, kind: Kind, digits: Option<Stri
 }
 
 /// The number inside a date; the rest of the date is passed over.
-fn read_dated(reader: &Reader<'_>, at: usize, from: usize, to: usize) -> Option<Draft> {
+fn read_dated(reader: &TokenizedMessage<'_>, at: usize, from: usize, to: usize) -> Option<Draft> {
     // A word for a day has no number in it, whatever it sounds like.
     let counted = to > from + 1 || reader.token(from).is_some_and(|token| token.kind == TokenKind::Digits);
     if at != from || !counted {
         return None;
     }
     let found = (from..to).find_map(|at| reader.number_before(at, to))?;
-    Some(draft(from, to, found.spoken, Kind::Date, None))
+    Some(draft(from, to, found.spoken, NumberKind::Date, None))
 }
 
 /// How often the digit after a word is meant: double nine.
-fn repeats(token: &Token<'_>) -> usize {
+fn repeats(token: &MessageToken<'_>) -> usize {
     match token.text.to_ascii_lowercase().as_str() {
         "double" | "dabal" => 2,
         "triple" | "tripal" => 3,
@@ -204,7 +210,7 @@ const MOST_DICTATED: usize = 20;
 
 /// Four single digits or more said one by one are a number to dial or to copy, unless they count something or only
 /// rise: ek do teen char log, do teen char paanch sau.
-fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
+fn dictated(reader: &TokenizedMessage<'_>, from: usize) -> Option<Draft> {
     let mut digits = String::new();
     let mut to = from;
     while let Some(token) = reader.token(to).filter(|_| digits.len() <= MOST_DICTATED) {
@@ -232,13 +238,14 @@ fn dictated(reader: &Reader<'_>, from: usize) -> Option<Draft> {
     if rises || scale || counts(reader, to) {
         return None;
     }
-    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };
-    let kind = if digits.len() == 10 { Kind::Phone } else { Kind::Account };
+    let spoken =
+        NumberReadings { certainty: Certainty::Exact, readings: vec![Number::from_decimal(&digits)?] };
+    let kind = if digits.len() == 10 { NumberKind::Phone } else { NumberKind::Account };
     Some(draft(from, to, spoken, kind, Some(digits)))
 }
 
 /// Whether the word at a place is something numbers count: money, a unit.
-fn counts(reader: &Reader<'_>, at: usize) -> bool {
+fn counts(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let counted =
         |meaning| matches!(meaning, Meaning::Rupee | Meaning::Paisa | Meaning::Unit(_)).then_some(());
     reader.find_inflected(at, counted).is_some()
@@ -247,14 +254,19 @@ fn counts(reader: &Reader<'_>, at: usize) -> bool {
 }
 
 /// Whether paise stand at a place: 50 paise, 50p.
-fn is_paisa(reader: &Reader<'_>, at: usize) -> bool {
+fn is_paisa(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let letter = reader.token(at).is_some_and(|token| matches!(token.text, "p" | "P") && token.glued)
         && reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
         && reader.token(at + 1).is_none_or(|next| next.text != "." && !(next.glued && next.is_word()));
     letter || reader.find_inflected(at, |meaning| (meaning == Meaning::Paisa).then_some(())).is_some()
 }
 
-fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) -> Option<Draft> {
+fn classify(
+    reader: &TokenizedMessage<'_>,
+    mut found: NumberSpan,
+    claimed: usize,
+    range: bool,
+) -> Option<Draft> {
     let (from, to) = (found.from, found.to);
     let minus = minus::before(reader, from);
     let ahead = minus.unwrap_or(from).checked_sub(1).and_then(|at| rupee_before(reader, at));
@@ -266,7 +278,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     });
     let unit = unit
         .filter(|_| unit_fits(reader, to))
-        .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| Unit::Percent));
+        .or_else(|| reader.token(to).filter(|token| token.text == "%").map(|_| MeasureUnit::Percent));
     let paise = is_paisa(reader, to);
     let marked = ahead.is_some() || after.is_some() || paise;
     if marked {
@@ -278,7 +290,7 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     doubt::doubt_run_in(reader, &mut found, marked);
     doubt::doubt_named(reader, &mut found);
     doubt::doubt_foreign(reader, &mut found);
-    let Found { mut spoken, weak, scaled, .. } = found;
+    let NumberSpan { mut spoken, weak, scaled, .. } = found;
     let unsaid = (weak || is_verb(reader, from, to)) && !marked && unit.is_none();
     if unsaid && !reader.is_whole(from, to) {
         return None;
@@ -288,50 +300,51 @@ fn classify(reader: &Reader<'_>, mut found: Found, claimed: usize, range: bool) 
     if said.is_some_and(|token| crate::named::is_capital(token) || token.text == "do") {
         spoken.certainty = Certainty::Ambiguous;
     }
-    let mut draft = Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), Kind::Plain, None) };
+    let mut draft =
+        Draft { marked, range, scaled, ..draft(from, to, spoken.clone(), NumberKind::Plain, None) };
     if paise {
         spoken = in_paise(spoken);
-        draft = Draft { spoken, kind: Kind::Money, to: to + 1, ..draft };
+        draft = Draft { spoken, kind: NumberKind::Money, to: to + 1, ..draft };
     } else if let Some(end) = after {
-        draft = Draft { kind: Kind::Money, to: end, ..draft };
+        draft = Draft { kind: NumberKind::Money, to: end, ..draft };
     } else if ahead.is_some() {
-        draft.kind = Kind::Money;
+        draft.kind = NumberKind::Money;
     } else if let Some(unit) = unit {
-        draft = Draft { kind: Kind::Quantity, unit: Some(unit), to: to + 1, ..draft };
+        draft = Draft { kind: NumberKind::Quantity, unit: Some(unit), to: to + 1, ..draft };
     }
     draft.from = ahead.filter(|_| after.is_none()).unwrap_or(from);
     Some(draft)
 }
 
 /// Paise as rupees. A hundred of them and more are money as such: 500 paise diye.
-fn in_paise(said: Spoken) -> Spoken {
+fn in_paise(said: NumberReadings) -> NumberReadings {
     let small = |value: &Number| *value < Number::from_whole(100);
     let rupees: Vec<Number> = said.readings.iter().filter_map(|value| value.hundredth()).collect();
     if said.readings.iter().all(small) {
-        return Spoken { readings: rupees, ..said };
+        return NumberReadings { readings: rupees, ..said };
     }
     let mut readings = said.readings;
     readings.extend(rupees);
-    Spoken { certainty: Certainty::Ambiguous, readings }
+    NumberReadings { certainty: Certainty::Ambiguous, readings }
 }
 
 /// Gujarati ends its sentences with chhe, which is six elsewhere.
-fn is_verb(reader: &Reader<'_>, from: usize, to: usize) -> bool {
+fn is_verb(reader: &TokenizedMessage<'_>, from: usize, to: usize) -> bool {
     let last = (to..reader.tokens.len()).all(|at| reader.token(at).is_some_and(|token| !token.is_word()));
     let chhe = reader.token(from).is_some_and(|token| token.key == "che");
     chhe && to == from + 1 && last && reader.known.has(Language::Gujarati)
 }
 
 /// Beside a rupee sign 125,450 is one amount, grouped as the west does it.
-fn settle_groups(reader: &Reader<'_>, found: &mut Found) {
+fn settle_groups(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let written = reader.token(found.from).filter(|_| found.digits && found.to == found.from + 1);
     if let Some(value) = written.and_then(|token| digits::western(token.text)) {
-        found.spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
+        found.spoken = NumberReadings { certainty: Certainty::Exact, readings: vec![value] };
     }
 }
 
 /// One-letter units count only right after digits.
-fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
+fn unit_fits(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     reader.token(at).is_some_and(|token| {
         token.text.chars().count() > 1
             || reader.before(at).is_some_and(|before| before.kind == TokenKind::Digits)
@@ -339,7 +352,7 @@ fn unit_fits(reader: &Reader<'_>, at: usize) -> bool {
 }
 
 /// Where a rupee sign or short word before a number begins.
-fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
+fn rupee_before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     let token = reader.token(at)?;
     // Rs 500, or rupaye 500; what 2 kilo counts is no money.
     let rupee = |meaning| (meaning == Meaning::Rupee).then_some(());
@@ -354,7 +367,7 @@ fn rupee_before(reader: &Reader<'_>, at: usize) -> Option<usize> {
 }
 
 /// One past the money word or `/-` after a number.
-fn rupee_after(reader: &Reader<'_>, at: usize) -> Option<usize> {
+fn rupee_after(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     let slash = reader.token(at).is_some_and(|token| token.text == "/" && token.glued);
     if slash && reader.token(at + 1).is_some_and(|token| matches!(token.text, "-" | "=")) {
         return Some(at + 2);
@@ -368,27 +381,27 @@ fn rupee_after(reader: &Reader<'_>, at: usize) -> Option<usize> {
 }
 
 /// `Rs` between two numbers goes with the second, unless that one counts something else.
-pub(crate) fn belongs_to_next(reader: &Reader<'_>, at: usize) -> bool {
+pub(crate) fn belongs_to_next(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let dot = usize::from(reader.token(at + 1).is_some_and(|token| token.text == "." && token.glued));
     let digits = reader.token(at + 1 + dot).is_some_and(|token| token.kind == TokenKind::Digits);
     reader.token(at).is_some_and(is_short_rupee) && digits && !counts(reader, at + 2 + dot)
 }
 
 /// Number words in a row that make no one number: each may be a part of another.
-fn doubt_adjacent(reader: &Reader<'_>, drafts: &mut [Draft]) {
+fn doubt_adjacent(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
     let spoken = |draft: &Draft| {
         let last = draft.to.checked_sub(1).and_then(|at| reader.token(at));
         draft.digits.is_none()
             && draft.unit.is_none()
-            && draft.kind != Kind::Date
-            && last.is_some_and(Token::is_word)
+            && draft.kind != NumberKind::Date
+            && last.is_some_and(MessageToken::is_word)
     };
     for at in 1..drafts.len() {
         let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
         let ends_bare = one.to == one.number_end;
         let hyphen = usize::from(reader.token(one.to).is_some_and(|token| token.text == "-" && token.glued));
         let beside = one.to == other.from || beside_bare(reader, one.to + hyphen, other);
-        if ends_bare && beside && spoken(one) && other.digits.is_none() && other.kind != Kind::Date {
+        if ends_bare && beside && spoken(one) && other.digits.is_none() && other.kind != NumberKind::Date {
             for draft in drafts.iter_mut().skip(at - 1).take(2) {
                 draft.spoken.certainty = Certainty::Ambiguous;
             }
@@ -397,13 +410,13 @@ fn doubt_adjacent(reader: &Reader<'_>, drafts: &mut [Draft]) {
 }
 
 /// Whether a number is a scale whose count, one word on from a place, was not read as one: paanch-chhe hazaar.
-fn beside_bare(reader: &Reader<'_>, at: usize, other: &Draft) -> bool {
+fn beside_bare(reader: &TokenizedMessage<'_>, at: usize, other: &Draft) -> bool {
     let unread = other.scaled && other.spoken.certainty == Certainty::Ambiguous && other.from <= at + 1;
-    unread && other.from >= at && reader.token(at).is_some_and(Token::is_word)
+    unread && other.from >= at && reader.token(at).is_some_and(MessageToken::is_word)
 }
 
 /// Two amounts of digits before one money word: a range when they are near each other, else unsure.
-fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
+fn doubt_pairs(reader: &TokenizedMessage<'_>, drafts: &mut Vec<Draft>) {
     let digits = |draft: &Draft| {
         let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(100));
         let one = draft.number_end == draft.from + 1 && draft.digits.is_none();
@@ -412,7 +425,12 @@ fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
     for at in (1..drafts.len()).rev() {
         let (Some(one), Some(other)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
         let pair = one.to == other.from && digits(one) && digits(other);
-        if !pair || one.kind != Kind::Plain || one.marked || other.kind != Kind::Money || !other.marked {
+        if !pair
+            || one.kind != NumberKind::Plain
+            || one.marked
+            || other.kind != NumberKind::Money
+            || !other.marked
+        {
             continue;
         }
         let ends = [&one.spoken.readings, &other.spoken.readings].map(|readings| readings.first().copied());
@@ -420,8 +438,8 @@ fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
         if low < high && low.times(2).is_some_and(|twice| high <= twice) {
             let second = drafts.remove(at);
             if let Some(first) = drafts.get_mut(at - 1) {
-                first.spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![low, high] };
-                first.kind = Kind::Money;
+                first.spoken = NumberReadings { certainty: Certainty::Ambiguous, readings: vec![low, high] };
+                first.kind = NumberKind::Money;
                 first.range = true;
                 first.marked = true;
                 first.to = second.to;
@@ -429,21 +447,21 @@ fn doubt_pairs(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
             continue;
         }
         for draft in drafts.iter_mut().skip(at - 1).take(2) {
-            draft.kind = Kind::Money;
+            draft.kind = NumberKind::Money;
             draft.spoken.certainty = Certainty::Ambiguous;
         }
     }
 }
 
 /// Rupees and the paise right after them are one amount.
-fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
+fn join_paise(reader: &TokenizedMessage<'_>, drafts: &mut Vec<Draft>) {
     let paise = |draft: &Draft| {
         let last = draft.to.checked_sub(1);
         last.is_some_and(|at| is_paisa(reader, at))
     };
     for at in (1..drafts.len()).rev() {
         let (Some(rupees), Some(rest)) = (drafts.get(at - 1), drafts.get(at)) else { continue };
-        let joined = rupees.kind == Kind::Money
+        let joined = rupees.kind == NumberKind::Money
             && !paise(rupees)
             && paise(rest)
             && joined_by_and(reader, rupees.to, rest.from);
@@ -461,7 +479,7 @@ fn join_paise(reader: &Reader<'_>, drafts: &mut Vec<Draft>) {
 }
 
 /// Whether nothing lies between two places, or one word for "and".
-fn joined_by_and(reader: &Reader<'_>, end: usize, start: usize) -> bool {
+fn joined_by_and(reader: &TokenizedMessage<'_>, end: usize, start: usize) -> bool {
     const AND: &[&str] =
         &["aur", "and", "or", "ani", "ane", "ate", "ar", "o", "au", "matu", "mariyu", "evam"];
     end == start
@@ -469,22 +487,23 @@ fn joined_by_and(reader: &Reader<'_>, end: usize, start: usize) -> bool {
 }
 
 /// Bare numbers are money when the message is about money and no other number is marked as it.
-fn promote_bare(reader: &Reader<'_>, drafts: &mut [Draft]) {
+fn promote_bare(reader: &TokenizedMessage<'_>, drafts: &mut [Draft]) {
     let explicit = drafts.iter().any(|draft| draft.marked);
     let about_money = reader.speaks_of(Meaning::Money);
-    let bare = drafts.iter().filter(|draft| draft.kind == Kind::Plain).count();
+    let bare = drafts.iter().filter(|draft| draft.kind == NumberKind::Plain).count();
     // One bare number beside goods, a telephone or an account is what is asked for them.
-    let beside =
-        drafts.iter().any(|draft| matches!(draft.kind, Kind::Quantity | Kind::Phone | Kind::Account));
+    let beside = drafts
+        .iter()
+        .any(|draft| matches!(draft.kind, NumberKind::Quantity | NumberKind::Phone | NumberKind::Account));
     // What is multiplied is counted: 2300 x 24.
     let factor = |draft: &Draft| {
         reader.before(draft.from).is_some_and(|token| matches!(token.text, "x" | "X" | "*" | "×"))
     };
-    let plain = |draft: &&mut Draft| draft.kind == Kind::Plain && !explicit && !factor(draft);
+    let plain = |draft: &&mut Draft| draft.kind == NumberKind::Plain && !explicit && !factor(draft);
     for draft in drafts.iter_mut().filter(plain) {
         let large = draft.spoken.readings.iter().all(|value| *value >= Number::from_whole(10));
         if draft.scaled || (about_money && (bare == 1 || large)) || (beside && bare == 1) {
-            draft.kind = Kind::Money;
+            draft.kind = NumberKind::Money;
         }
     }
 }

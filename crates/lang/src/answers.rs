@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What a message says to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum YesNoAnswer {
     Yes,
     No,
     /// Something else, or both at once: to be asked again or read as a new wish.
@@ -70,30 +70,30 @@ fn caution(sense: Sense) -> u8 {
 }
 
 /// What the message says. Refusing is cheap, so a no may stand among other words; agreeing is not.
-pub fn reply(message: &str) -> Reply {
+pub fn reply(message: &str) -> YesNoAnswer {
     if let Some(reply) = by_sign(message) {
         return reply;
     }
     let words: Vec<String> = words(message);
     if words.is_empty() || words.len() > MOST_WORDS {
-        return Reply::Other;
+        return YesNoAnswer::Other;
     }
     let laughs =
         words.len() > 1 && words.iter().all(|word| matches!(word.as_str(), "ha" | "haa" | "हा" | "હા"));
     let (senses, unknown) = senses(&words);
     let has = |sense| senses.contains(&sense);
     if laughs || has(Sense::Neither) {
-        return Reply::Other;
+        return YesNoAnswer::Other;
     }
     let agrees = has(Sense::Yes) || has(Sense::Soft);
     match (has(Sense::No), has(Sense::Weak)) {
-        (true, _) if has(Sense::Yes) => Reply::Other,
-        (true, _) => Reply::No,
-        (false, true) if agrees || unknown => Reply::Other,
-        (false, true) => Reply::No,
+        (true, _) if has(Sense::Yes) => YesNoAnswer::Other,
+        (true, _) => YesNoAnswer::No,
+        (false, true) if agrees || unknown => YesNoAnswer::Other,
+        (false, true) => YesNoAnswer::No,
         // Whoever asks back has not agreed: "yes?"
-        (false, false) if agrees && !unknown && !asks(message) => Reply::Yes,
-        (false, false) => Reply::Other,
+        (false, false) if agrees && !unknown && !asks(message) => YesNoAnswer::Yes,
+        (false, false) => YesNoAnswer::Other,
     }
 }
 
@@ -120,13 +120,13 @@ fn senses(words: &[String]) -> (Vec<Sense>, bool) {
     (senses, unknown)
 }
 
-fn by_sign(message: &str) -> Option<Reply> {
+fn by_sign(message: &str) -> Option<YesNoAnswer> {
     let signs: String = message.chars().filter(|c| !c.is_whitespace() && !is_tone(*c)).collect();
     let all = |known: &[char]| !signs.is_empty() && signs.chars().all(|c| known.contains(&c));
     if all(&['👍', '✅', '👌', '✔', '\u{fe0f}', '🙏']) && signs != "🙏" {
-        return Some(Reply::Yes);
+        return Some(YesNoAnswer::Yes);
     }
-    all(&['👎', '❌', '🚫', '✖', '\u{fe0f}']).then_some(Reply::No)
+    all(&['👎', '❌', '🚫', '✖', '\u{fe0f}']).then_some(YesNoAnswer::No)
 }
 
 fn asks(message: &str) -> bool {
@@ -214,7 +214,7 @@ mod tests {
             "ହଁ କରନ୍ତୁ",
             "ଠିକ୍ ଅଛି",
         ] {
-            assert_eq!(reply(text), Reply::Yes, "{text}");
+            assert_eq!(reply(text), YesNoAnswer::Yes, "{text}");
         }
     }
 
@@ -259,7 +259,7 @@ mod tests {
             "rehn deo",
             "ନାହିଁ",
         ] {
-            assert_eq!(reply(text), Reply::No, "{text}");
+            assert_eq!(reply(text), YesNoAnswer::No, "{text}");
         }
     }
 
@@ -293,7 +293,7 @@ mod tests {
             "🙏",
             "I said yes to the other one",
         ] {
-            assert_eq!(reply(text), Reply::Other, "{text}");
+            assert_eq!(reply(text), YesNoAnswer::Other, "{text}");
         }
     }
 

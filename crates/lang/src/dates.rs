@@ -19,15 +19,15 @@ use crate::amounts::written;
 use crate::lexicon::Meaning;
 use crate::numbers::{self, Certainty};
 use crate::ordinal;
-use crate::reader::Reader;
-use crate::token::{Kind, Named};
-use crate::unit::Unit;
+use crate::reader::TokenizedMessage;
+use crate::token::{MessageTokenKind, NameLikelihood};
+use crate::unit::MeasureUnit;
 use side::sides;
 
 /// A day or a stretch of days as said, before it is laid on a calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "unit")]
-pub enum When {
+pub enum DateExpression {
     /// Days, weeks, months or years from today's.
     Day {
         offset: i32,
@@ -44,7 +44,7 @@ pub enum When {
     /// 1 is Monday; the nearest before or after today, today itself counting as after.
     Weekday {
         weekday: i8,
-        side: Side,
+        side: DateSide,
     },
     /// The nearest after today, today itself not counting: next Sunday.
     ComingWeekday {
@@ -53,7 +53,7 @@ pub enum When {
     /// A day of a month not named; the nearest before or after today, today itself counting as both.
     DayOfMonth {
         day: i8,
-        side: Side,
+        side: DateSide,
     },
     /// A day of the month some months from this one.
     DayInMonth {
@@ -65,14 +65,14 @@ pub enum When {
         day: i8,
         month: i8,
         year: Option<i16>,
-        side: Side,
+        side: DateSide,
     },
 }
 
 /// On which side of today a day lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Side {
+pub enum DateSide {
     Before,
     After,
 }
@@ -81,7 +81,7 @@ pub enum Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DateReading {
     #[serde(flatten)]
-    pub when: When,
+    pub when: DateExpression,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<Date>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub struct DateReading {
 
 /// A date as a message says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DateFound {
+pub struct DateMention {
     pub text: String,
     pub start: usize,
     pub certainty: Certainty,
@@ -102,15 +102,15 @@ pub struct DateFound {
 }
 
 /// The tokens a date covers, and what it may mean.
-pub(crate) struct Dated {
+pub(crate) struct DateMentionSpan {
     pub from: usize,
     pub to: usize,
-    pub whens: Vec<When>,
+    pub whens: Vec<DateExpression>,
 }
 
 /// Every date of a message.
-pub(crate) fn find(reader: &Reader<'_>) -> Vec<Dated> {
-    let mut found: Vec<Dated> = Vec::new();
+pub(crate) fn find(reader: &TokenizedMessage<'_>) -> Vec<DateMentionSpan> {
+    let mut found: Vec<DateMentionSpan> = Vec::new();
     let mut at = 0;
     while at < reader.tokens.len() {
         match read(reader, at) {
@@ -125,7 +125,12 @@ pub(crate) fn find(reader: &Reader<'_>) -> Vec<Dated> {
 }
 
 /// Lays the readings on a calendar.
-pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: Option<Date>) -> DateFound {
+pub(crate) fn finish(
+    reader: &TokenizedMessage<'_>,
+    message: &str,
+    dated: &DateMentionSpan,
+    today: Option<Date>,
+) -> DateMention {
     let mut readings: Vec<DateReading> = Vec::new();
     for when in also_today(dated, today).into_iter().chain(dated.whens.iter().copied()) {
         let span = today.and_then(|today| calendar::span(when, today));
@@ -137,19 +142,20 @@ pub(crate) fn finish(reader: &Reader<'_>, message: &str, dated: &Dated, today: O
     let certainty = if readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
     let text = reader.text(message, dated.from, dated.to).to_owned();
     let start = reader.token(dated.from).map_or(0, |token| token.start);
-    DateFound { text, start, certainty, no_such_day: readings.is_empty(), readings }
+    DateMention { text, start, certainty, no_such_day: readings.is_empty(), readings }
 }
 
 /// Whoever says on a Monday that something was on Monday may mean today, or a week ago.
-fn also_today(dated: &Dated, today: Option<Date>) -> Option<When> {
+fn also_today(dated: &DateMentionSpan, today: Option<Date>) -> Option<DateExpression> {
     let today = today?.weekday().to_monday_one_offset();
-    let is_past = |when: &When| *when == When::Weekday { weekday: today, side: Side::Before };
+    let is_past =
+        |when: &DateExpression| *when == DateExpression::Weekday { weekday: today, side: DateSide::Before };
     // "Last Monday" is plain.
     let is_bare = dated.to == dated.from + 1;
-    (is_bare && dated.whens.iter().any(is_past)).then_some(When::Day { offset: 0 })
+    (is_bare && dated.whens.iter().any(is_past)).then_some(DateExpression::Day { offset: 0 })
 }
 
-fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+fn read(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     written(reader, at)
         .or_else(|| month_between(reader, at))
         .or_else(|| over_next(reader, at))
@@ -161,13 +167,13 @@ fn read(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         .or_else(|| weekday(reader, at))
 }
 
-fn dated(from: usize, to: usize, whens: Vec<When>) -> Dated {
-    Dated { from, to, whens }
+fn dated(from: usize, to: usize, whens: Vec<DateExpression>) -> DateMentionSpan {
+    DateMentionSpan { from, to, whens }
 }
 
 /// 15/08/2026, 15-8-26, 2026-08-15, 15.08.2026, 15/8.
-fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
-    let token = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+fn written(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+    let token = reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let dots: Vec<&str> = token.text.split('.').collect();
     if let [day, month, year] = dots.as_slice() {
         return calendar::date_of(day, month, year).map(|when| dated(from, from + 1, when));
@@ -185,7 +191,10 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         return None;
     }
     let part = |at: usize| {
-        reader.token(at).filter(|token| token.kind == Kind::Digits && token.glued).map(|token| token.text)
+        reader
+            .token(at)
+            .filter(|token| token.kind == MessageTokenKind::Digits && token.glued)
+            .map(|token| token.text)
     };
     let second = part(from + 2)?;
     let third = reader
@@ -208,8 +217,8 @@ fn written(reader: &Reader<'_>, from: usize) -> Option<Dated> {
 }
 
 /// 14-Nov-26, 14/Nov/2026, 14Nov26: as banks write it.
-fn month_between(reader: &Reader<'_>, from: usize) -> Option<Dated> {
-    let token = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+fn month_between(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+    let token = reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let day: i8 = numbers::digits::ascii(token.text).parse().ok()?;
     let after_sign = |at: usize| {
         let sign = reader.token(at).is_some_and(|sign| matches!(sign.text, "-" | "/") && sign.glued);
@@ -218,21 +227,21 @@ fn month_between(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     let at = after_sign(from + 1);
     let month = month_name(reader, at).filter(|_| reader.token(at).is_some_and(|token| token.glued))?;
     let place = after_sign(at + 1);
-    let year = reader.token(place).filter(|token| token.kind == Kind::Digits && token.glued)?;
+    let year = reader.token(place).filter(|token| token.kind == MessageTokenKind::Digits && token.glued)?;
     let year = numbers::digits::ascii(year.text);
     let year: i16 = if year.len() == 2 { format!("20{year}").parse().ok()? } else { year.parse().ok()? };
     let whens = dated_whens(reader, from, day, month, Some(year).filter(|year| (1990..2100).contains(year)));
     (!whens.is_empty()).then(|| dated(from, place + 1, whens))
 }
 
-fn counts_next(reader: &Reader<'_>, at: usize) -> bool {
+fn counts_next(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     reader
         .find_inflected(at, |meaning| matches!(meaning, Meaning::Unit(_) | Meaning::Rupee).then_some(()))
         .is_some()
 }
 
 /// The day after tomorrow, the day before yesterday.
-fn over_next(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+fn over_next(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     let is =
         |at: usize, word: &str| reader.token(at).is_some_and(|token| token.text.eq_ignore_ascii_case(word));
     let offset = match (is(at + 1, "after"), is(at + 1, "before")) {
@@ -240,15 +249,15 @@ fn over_next(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         (_, true) if is(at + 2, "yesterday") => -2,
         _ => return None,
     };
-    is(at, "day").then(|| dated(at, at + 3, vec![When::Day { offset }]))
+    is(at, "day").then(|| dated(at, at + 3, vec![DateExpression::Day { offset }]))
 }
 
 /// aaj, kal, parso and their like; Mona ko and Kali da are people.
-fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+fn relative_word(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     const DAYS: &[&str] = &["kal", "aaj", "aj", "parso", "parson", "today", "tomorrow", "yesterday"];
     let language = crate::lexicon::Languages::only(reader.language());
     let token = reader.token(at)?;
-    if token.named == Named::Surely && !DAYS.iter().any(|day| token.text.eq_ignore_ascii_case(day)) {
+    if token.named == NameLikelihood::Surely && !DAYS.iter().any(|day| token.text.eq_ignore_ascii_case(day)) {
         return None;
     }
     let want = |meaning| match meaning {
@@ -258,19 +267,20 @@ fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
     };
     // The language of the message decides; when it does not know the word, all that may be meant count.
     let languages = if token.find(language, want).is_some() { language } else { reader.known };
-    let mut whens: Vec<When> = Vec::new();
+    let mut whens: Vec<DateExpression> = Vec::new();
     for sense in token.senses.iter().filter(|sense| sense.languages.meets(languages)) {
         let Some((days, either)) = want(sense.meaning) else { continue };
         let days = i32::from(days);
         let signs = match either {
-            true => {
-                sides(reader, at).into_iter().map(|side| if side == Side::Before { -1 } else { 1 }).collect()
-            }
+            true => sides(reader, at)
+                .into_iter()
+                .map(|side| if side == DateSide::Before { -1 } else { 1 })
+                .collect(),
             false => vec![1],
         };
         for offset in signs.into_iter().map(|sign| sign * days) {
-            if !whens.contains(&When::Day { offset }) {
-                whens.push(When::Day { offset });
+            if !whens.contains(&DateExpression::Day { offset }) {
+                whens.push(DateExpression::Day { offset });
             }
         }
     }
@@ -278,7 +288,7 @@ fn relative_word(reader: &Reader<'_>, at: usize) -> Option<Dated> {
 }
 
 /// agle hafte, last month, iss saal, next Monday.
-fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+fn next_or_last(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     let offset = reader.find(at, |meaning| match meaning {
         Meaning::Next => Some(1),
         Meaning::Last => Some(-1),
@@ -286,29 +296,29 @@ fn next_or_last(reader: &Reader<'_>, at: usize) -> Option<Dated> {
         _ => None,
     })?;
     let when = reader.find_inflected(at + 1, |meaning| match meaning {
-        Meaning::Week => Some(When::Week { offset }),
-        Meaning::Month => Some(When::Month { offset }),
-        Meaning::Year => Some(When::Year { offset }),
-        Meaning::Weekday(weekday) if offset > 0 => Some(When::ComingWeekday { weekday }),
+        Meaning::Week => Some(DateExpression::Week { offset }),
+        Meaning::Month => Some(DateExpression::Month { offset }),
+        Meaning::Year => Some(DateExpression::Year { offset }),
+        Meaning::Weekday(weekday) if offset > 0 => Some(DateExpression::ComingWeekday { weekday }),
         Meaning::Weekday(weekday) => {
-            let side = if offset < 0 { Side::Before } else { Side::After };
-            Some(When::Weekday { weekday, side })
+            let side = if offset < 0 { DateSide::Before } else { DateSide::After };
+            Some(DateExpression::Weekday { weekday, side })
         }
         _ => None,
     })?;
     // agle mahine 5 tareekh; agle mahine ki 5 tareekh
-    if let When::Month { offset } = when {
+    if let DateExpression::Month { offset } = when {
         let skip =
             usize::from(reader.token(at + 2).is_some_and(|token| matches!(token.text, "ki" | "ke" | "की")));
         if let Some((day, to)) = marked_day(reader, at + 2 + skip) {
-            return Some(dated(at, to, vec![When::DayInMonth { day, offset }]));
+            return Some(dated(at, to, vec![DateExpression::DayInMonth { day, offset }]));
         }
     }
     Some(dated(at, at + 2, vec![when]))
 }
 
 /// A day with the word that says it is one: 5 tareekh, tareekh 5.
-fn marked_day(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
+fn marked_day(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, usize)> {
     if reader.find_inflected(from, is_day_word).is_some() {
         return day_number(reader, from + 1);
     }
@@ -322,18 +332,18 @@ fn marked_day(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
 }
 
 /// The next or last month right after a day: 5 tareekh agle mahine.
-fn month_after(reader: &Reader<'_>, at: usize) -> Option<(i32, usize)> {
+fn month_after(reader: &TokenizedMessage<'_>, at: usize) -> Option<(i32, usize)> {
     let skip = usize::from(reader.token(at).is_some_and(|token| matches!(token.text, "ko" | "of" | "को")));
     let found = next_or_last(reader, at + skip)?;
     match found.whens.as_slice() {
-        [When::Month { offset }] => Some((*offset, found.to)),
+        [DateExpression::Month { offset }] => Some((*offset, found.to)),
         _ => None,
     }
 }
 
 /// `15 tak 1500 dena`: by the 15th. A range has its word between from and to: 15 se 1500 tak.
-fn day_limit(reader: &Reader<'_>, from: usize) -> Option<Dated> {
-    reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+fn day_limit(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
+    reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let (day, to) = day_number(reader, from)?;
     let until =
         reader.token(to).is_some_and(|token| matches!(token.text, "tak" | "तक" | "ਤੱਕ" | "पर्यंत" | "paryant"));
@@ -344,12 +354,14 @@ fn day_limit(reader: &Reader<'_>, from: usize) -> Option<Dated> {
 }
 
 /// Two days later, 3 din pehle, in two weeks.
-fn counted(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+fn counted(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
     let number = reader.number(from)?;
     let [count] = number.spoken.readings.as_slice() else { return None };
     let count = i32::try_from(count.as_whole()?).ok().filter(|count| (1..=1_000).contains(count))?;
     let unit = reader.find_inflected(number.to, |meaning| match meaning {
-        Meaning::Unit(unit @ (Unit::Day | Unit::Week | Unit::Month | Unit::Year)) => Some(unit),
+        Meaning::Unit(
+            unit @ (MeasureUnit::Day | MeasureUnit::Week | MeasureUnit::Month | MeasureUnit::Year),
+        ) => Some(unit),
         _ => None,
     })?;
     let english_in = reader.before(from).is_some_and(|token| token.text.eq_ignore_ascii_case("in"));
@@ -362,16 +374,16 @@ fn counted(reader: &Reader<'_>, from: usize) -> Option<Dated> {
         .or(english_in.then_some(1))?;
     let offset = count * sign;
     let when = match unit {
-        Unit::Day => When::Day { offset },
-        Unit::Week => When::Day { offset: offset * 7 },
-        Unit::Month => When::Month { offset },
-        _ => When::Year { offset },
+        MeasureUnit::Day => DateExpression::Day { offset },
+        MeasureUnit::Week => DateExpression::Day { offset: offset * 7 },
+        MeasureUnit::Month => DateExpression::Month { offset },
+        _ => DateExpression::Year { offset },
     };
     Some(dated(from, number.to + if english_in { 1 } else { 2 }, vec![when]))
 }
 
 /// 15 tareekh, tareekh 15, 15 August, August 15, 15th.
-fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
+fn day_of_month(reader: &TokenizedMessage<'_>, from: usize) -> Option<DateMentionSpan> {
     if let Some(month) = month_name(reader, from) {
         let (day, to) = day_number(reader, from + 1)?;
         let (year, to) = year_number(reader, to);
@@ -393,7 +405,7 @@ fn day_of_month(reader: &Reader<'_>, from: usize) -> Option<Dated> {
     }
     if reader.find_inflected(next, is_day_word).is_some() {
         if let Some((offset, to)) = month_after(reader, next + 1) {
-            return Some(dated(from, to, vec![When::DayInMonth { day, offset }]));
+            return Some(dated(from, to, vec![DateExpression::DayInMonth { day, offset }]));
         }
         return Some(dated(from, next + 1, nearest_day(reader, from, day)));
     }
@@ -410,7 +422,7 @@ fn is_day_word(meaning: Meaning) -> Option<()> {
     (meaning == Meaning::DayOfMonth).then_some(())
 }
 
-fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
+fn month_name(reader: &TokenizedMessage<'_>, at: usize) -> Option<i8> {
     // `me` is "in" to most, and May only in Marathi's own letters.
     let aunt = reader.token(at + 1).is_some_and(|next| crate::names::is_honorific(&next.key));
     if reader.token(at)?.text.eq_ignore_ascii_case("me") || aunt {
@@ -422,35 +434,41 @@ fn month_name(reader: &Reader<'_>, at: usize) -> Option<i8> {
     })
 }
 
-fn day_number(reader: &Reader<'_>, from: usize) -> Option<(i8, usize)> {
+fn day_number(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, usize)> {
     let number = reader.number(from)?;
     let day = number.spoken.readings.first()?.as_whole()?;
     i8::try_from(day).ok().filter(|day| (1..=31).contains(day)).map(|day| (day, number.to))
 }
 
-fn year_number(reader: &Reader<'_>, at: usize) -> (Option<i16>, usize) {
+fn year_number(reader: &TokenizedMessage<'_>, at: usize) -> (Option<i16>, usize) {
     let year = reader
         .token(at)
-        .filter(|token| token.kind == Kind::Digits)
+        .filter(|token| token.kind == MessageTokenKind::Digits)
         .and_then(|token| numbers::digits::ascii(token.text).parse::<i16>().ok())
         .filter(|year| (1990..2100).contains(year));
     (year, if year.is_some() { at + 1 } else { at })
 }
 
-fn nearest_day(reader: &Reader<'_>, at: usize, day: i8) -> Vec<When> {
-    sides(reader, at).into_iter().map(|side| When::DayOfMonth { day, side }).collect()
+fn nearest_day(reader: &TokenizedMessage<'_>, at: usize, day: i8) -> Vec<DateExpression> {
+    sides(reader, at).into_iter().map(|side| DateExpression::DayOfMonth { day, side }).collect()
 }
 
-fn dated_whens(reader: &Reader<'_>, at: usize, day: i8, month: i8, year: Option<i16>) -> Vec<When> {
+fn dated_whens(
+    reader: &TokenizedMessage<'_>,
+    at: usize,
+    day: i8,
+    month: i8,
+    year: Option<i16>,
+) -> Vec<DateExpression> {
     // A leap year when none is said, so that 29 February is a day and 31 February is none.
     if Date::new(year.unwrap_or(2024), month, day).is_err() {
         return Vec::new();
     }
-    let sides = if year.is_some() { vec![Side::After] } else { sides(reader, at) };
-    sides.into_iter().map(|side| When::Dated { day, month, year, side }).collect()
+    let sides = if year.is_some() { vec![DateSide::After] } else { sides(reader, at) };
+    sides.into_iter().map(|side| DateExpression::Dated { day, month, year, side }).collect()
 }
 
-fn weekday(reader: &Reader<'_>, at: usize) -> Option<Dated> {
+fn weekday(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateMentionSpan> {
     let want = |meaning| match meaning {
         Meaning::Weekday(weekday) => Some(weekday),
         _ => None,
@@ -458,10 +476,10 @@ fn weekday(reader: &Reader<'_>, at: usize) -> Option<Dated> {
     let weekday = reader.find_inflected(at, want)?;
     // What is a day only under an ending and stands before a case word is a name.
     let token = reader.token(at)?;
-    if token.named == Named::Surely && token.find(crate::lexicon::Languages::EVERY, want).is_none() {
+    if token.named == NameLikelihood::Surely && token.find(crate::lexicon::Languages::EVERY, want).is_none() {
         return None;
     }
     Weekday::from_monday_one_offset(weekday).ok()?;
-    let whens = sides(reader, at).into_iter().map(|side| When::Weekday { weekday, side }).collect();
+    let whens = sides(reader, at).into_iter().map(|side| DateExpression::Weekday { weekday, side }).collect();
     Some(dated(at, at + 1, whens))
 }

@@ -9,17 +9,17 @@ use serde::Serialize;
 
 use crate::lexicon::{self, Languages, Meaning, Sense};
 use crate::numbers;
-use crate::token::{Token, tokens};
+use crate::token::{MessageToken, tokens};
 
 /// How a message is written: in its language's own script, or in Latin letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Form {
+pub enum ScriptForm {
     Native,
     Latin,
 }
 
-impl Form {
+impl ScriptForm {
     /// The form text in a script has; English is native in Latin letters and told by those.
     pub const fn of(script: Script) -> Self {
         match script {
@@ -30,7 +30,7 @@ impl Form {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Detection {
+pub struct LanguageDetection {
     pub language: Language,
     pub script: Script,
     /// From 0 to 1.
@@ -45,9 +45,9 @@ pub const SURE: f32 = 0.5;
 /// Below this it is not even a guess.
 const GUESS: f32 = 0.25;
 
-impl Detection {
-    pub fn form(&self) -> Form {
-        Form::of(self.script)
+impl LanguageDetection {
+    pub fn form(&self) -> ScriptForm {
+        ScriptForm::of(self.script)
     }
 
     pub fn is_sure(&self) -> bool {
@@ -56,13 +56,17 @@ impl Detection {
 }
 
 /// The language of a message; none when nothing in it tells one.
-pub fn detect(text: &str) -> Option<Detection> {
+pub fn detect(text: &str) -> Option<LanguageDetection> {
     detect_tokens(&tokens(text))
 }
 
 /// The language to answer in: the message's own when it is sure, else that of the last five messages, else
 /// the profile's, else English.
-pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Option<Language>) -> Language {
+pub fn choose(
+    message: Option<&LanguageDetection>,
+    last_five: &[Language],
+    profile: Option<Language>,
+) -> Language {
     if let Some(found) = message.filter(|found| found.is_sure()) {
         // Words that two languages share are those of the one that is spoken here.
         let spoken = last_five.last().filter(|last| found.plausible.contains(last));
@@ -75,7 +79,7 @@ pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Opti
     let count = |language: &Language| recent.iter().filter(|other| *other == language).count();
     // The latest of those used most: `max_by_key` keeps the last of equals.
     // A weak guess is better than an English that knows none of the words.
-    let foreign = |found: &Detection| !found.plausible.contains(&Language::English);
+    let foreign = |found: &LanguageDetection| !found.plausible.contains(&Language::English);
     let guess = message
         .filter(|found| native.is_some() || found.confidence >= GUESS || foreign(found))
         .map(|found| found.language);
@@ -83,7 +87,7 @@ pub fn choose(message: Option<&Detection>, last_five: &[Language], profile: Opti
     usual.or(profile.filter(fits)).or(guess).unwrap_or(Language::English)
 }
 
-pub(crate) fn detect_tokens(tokens: &[Token<'_>]) -> Option<Detection> {
+pub(crate) fn detect_tokens(tokens: &[MessageToken<'_>]) -> Option<LanguageDetection> {
     let script = main_script(tokens)?;
     let mut scores = [0.0f32; Language::ALL.len()];
     match script {
@@ -107,7 +111,7 @@ pub(crate) fn detect_tokens(tokens: &[Token<'_>]) -> Option<Detection> {
 }
 
 /// The script that decides: a native one with a fair share of the words, else Latin.
-fn main_script(tokens: &[Token<'_>]) -> Option<Script> {
+fn main_script(tokens: &[MessageToken<'_>]) -> Option<Script> {
     let mut counts = [0usize; Script::ALL.len()];
     for token in tokens {
         if let Some(script) = token.script() {
@@ -140,24 +144,24 @@ const LOAN: f32 = 0.15;
 
 /// Whether the English words of a message are loans: another language has words of its own in it, and nothing of
 /// English holds them together.
-fn are_loans(tokens: &[Token<'_>]) -> bool {
-    let everyday = |token: &Token<'_>| {
+fn are_loans(tokens: &[MessageToken<'_>]) -> bool {
+    let everyday = |token: &MessageToken<'_>| {
         let senses = token.senses.iter().filter(|sense| sense.meaning == Meaning::Word);
         senses.fold(0, |all, sense| all | sense.languages.0)
     };
     let english = Languages::only(Language::English).0;
-    let is_other = |token: &Token<'_>| {
+    let is_other = |token: &MessageToken<'_>| {
         let languages = everyday(token);
         languages != 0 && languages & english == 0
     };
-    let is_grammar = |token: &Token<'_>| {
+    let is_grammar = |token: &MessageToken<'_>| {
         let text = token.text.to_ascii_lowercase();
         everyday(token) & !english == 0 && ENGLISH_GRAMMAR.contains(&text.as_str())
     };
     tokens.iter().any(is_other) && !tokens.iter().any(is_grammar)
 }
 
-fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
+fn score_words(tokens: &[MessageToken<'_>], script: Script, scores: &mut [f32; 11]) {
     let loan = if script == Script::Latin && are_loans(tokens) { LOAN } else { 1.0 };
     let fitting = Language::ALL
         .into_iter()
@@ -179,7 +183,7 @@ fn score_words(tokens: &[Token<'_>], script: Script, scores: &mut [f32; 11]) {
 }
 
 /// The languages a word speaks for, and how strongly.
-fn evidence(token: &Token<'_>, fitting: Languages) -> (Languages, f32) {
+fn evidence(token: &MessageToken<'_>, fitting: Languages) -> (Languages, f32) {
     if token.script() == Some(Script::Devanagari) {
         let spelled = lexicon::devanagari_number(token.text).iter();
         let languages = Languages(spelled.fold(0, |all, sense| all | sense.languages.0) & fitting.0);
@@ -315,7 +319,7 @@ fn by_ending(key: &str) -> Languages {
         .fold(Languages::NONE, Languages::with)
 }
 
-fn rank(script: Script, scores: &[f32; 11]) -> Option<Detection> {
+fn rank(script: Script, scores: &[f32; 11]) -> Option<LanguageDetection> {
     let of = |language: Language| scores[language.index()];
     let mut ranked: Vec<Language> =
         Language::ALL.into_iter().filter(|language| of(*language) > 0.0).collect();
@@ -326,7 +330,7 @@ fn rank(script: Script, scores: &[f32; 11]) -> Option<Detection> {
     // How much of the evidence it holds, and how much evidence there is.
     let confidence = top.powi(2) / squares * (1.0 - (-1.6 * top).exp());
     ranked.retain(|language| of(*language) >= top * 0.5);
-    Some(Detection { language: best, script, confidence, plausible: ranked })
+    Some(LanguageDetection { language: best, script, confidence, plausible: ranked })
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub fn key(word: &str) -> String {
 
 /// Folds many words with the memory of the first.
 #[derive(Debug)]
-pub struct Folder {
+pub struct SpellingFolder {
     latin: Vec<u8>,
     letters: Vec<u8>,
     glides: Vec<u8>,
@@ -31,7 +31,7 @@ pub struct Folder {
     stem: String,
 }
 
-impl Default for Folder {
+impl Default for SpellingFolder {
     fn default() -> Self {
         // More letters than nearly any word has.
         const LONG: usize = 96;
@@ -41,7 +41,7 @@ impl Default for Folder {
     }
 }
 
-impl Folder {
+impl SpellingFolder {
     /// The stem of a word's key, as [`stem`] of [`key`] has it.
     pub fn stem(&mut self, word: &str) -> &str {
         romanise::romanise_to(word, &mut self.latin);
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_folder_folds_as_one_word_alone_does() {
-        let mut folder = Folder::default();
+        let mut folder = SpellingFolder::default();
         for word in ["இருபத்தேழாயிரத்து", "barah", "ഒന്ന്", "हज़ार", "", "YEZHU", "নয়"]
         {
             assert_eq!(folder.stem(word), stem(&key(word)), "{word}");

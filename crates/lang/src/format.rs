@@ -3,37 +3,40 @@
 use jiff::civil::{Date, Time};
 use munshi_types::{Language, Money};
 
-use crate::detect::Form;
+use crate::detect::ScriptForm;
 
 mod words;
 
 /// A language and how it is written: what a reply must mirror.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Voice {
+pub struct Locale {
     pub language: Language,
-    pub form: Form,
+    pub form: ScriptForm,
 }
 
-impl Voice {
+impl Locale {
     /// Every voice there is: eleven languages, ten of them in two forms.
     pub fn all() -> impl Iterator<Item = Self> {
         Language::ALL.into_iter().flat_map(|language| {
-            let native = (language != Language::English).then_some(Self { language, form: Form::Native });
-            native.into_iter().chain([Self { language, form: Form::Latin }])
+            let native =
+                (language != Language::English).then_some(Self { language, form: ScriptForm::Native });
+            native.into_iter().chain([Self { language, form: ScriptForm::Latin }])
         })
     }
 
     /// Its name in file names and lists: `hi`, `hi-latn`.
     pub fn code(self) -> String {
         match self.form {
-            Form::Latin if self.language != Language::English => format!("{}-latn", self.language.code()),
+            ScriptForm::Latin if self.language != Language::English => {
+                format!("{}-latn", self.language.code())
+            }
             _ => self.language.code().to_owned(),
         }
     }
 
     /// The voice to answer in; English has one form only.
-    pub fn new(language: Language, form: Form) -> Self {
-        let form = if language == Language::English { Form::Latin } else { form };
+    pub fn new(language: Language, form: ScriptForm) -> Self {
+        let form = if language == Language::English { ScriptForm::Latin } else { form };
         Self { language, form }
     }
 }
@@ -69,12 +72,12 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// 15 अगस्त 2026; in Latin letters the English month, as people write it.
-pub fn date(day: Date, voice: Voice) -> String {
+pub fn date(day: Date, voice: Locale) -> String {
     format!("{} {} {}", day.day(), words::month(voice, day.month()), day.year())
 }
 
 /// शाम 5:30 बजे, 5:30 pm: the part of the day said as the language says it.
-pub fn time(time: Time, voice: Voice) -> String {
+pub fn time(time: Time, voice: Locale) -> String {
     let hour = match time.hour() % 12 {
         0 => 12,
         hour => hour,
@@ -95,7 +98,7 @@ pub fn time(time: Time, voice: Voice) -> String {
 }
 
 /// A, B और C.
-pub fn list<S: AsRef<str>>(items: &[S], voice: Voice) -> String {
+pub fn list<S: AsRef<str>>(items: &[S], voice: Locale) -> String {
     let Some((last, front)) = items.split_last() else { return String::new() };
     if front.is_empty() {
         return last.as_ref().to_owned();
@@ -106,25 +109,25 @@ pub fn list<S: AsRef<str>>(items: &[S], voice: Voice) -> String {
 
 /// Which plural form a count takes, by the rules of CLDR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plural {
+pub enum PluralForm {
     One,
     Other,
 }
 
-pub fn plural(count: u64, language: Language) -> Plural {
+pub fn plural(count: u64, language: Language) -> PluralForm {
     use Language::{Bengali, Gujarati, Hindi, Kannada, Punjabi};
     let zero_is_one = matches!(language, Bengali | Gujarati | Hindi | Kannada | Punjabi);
-    if count == 1 || (count == 0 && zero_is_one) { Plural::One } else { Plural::Other }
+    if count == 1 || (count == 0 && zero_is_one) { PluralForm::One } else { PluralForm::Other }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Certainty, Context, Kind, understand};
+    use crate::{Certainty, NumberKind, UnderstandingContext, understand};
     use proptest::prelude::*;
 
-    const HINDI: Voice = Voice { language: Language::Hindi, form: Form::Native };
-    const TAMIL_LATIN: Voice = Voice { language: Language::Tamil, form: Form::Latin };
+    const HINDI: Locale = Locale { language: Language::Hindi, form: ScriptForm::Native };
+    const TAMIL_LATIN: Locale = Locale { language: Language::Tamil, form: ScriptForm::Latin };
 
     #[test]
     fn amounts_are_grouped_the_indian_way() {
@@ -147,7 +150,7 @@ mod tests {
         assert_eq!(date(day, TAMIL_LATIN), "15 August 2026");
         assert_eq!(time(jiff::civil::time(17, 30, 0, 0), HINDI), "शाम 5:30 बजे");
         assert_eq!(
-            time(jiff::civil::time(0, 5, 0, 0), Voice::new(Language::English, Form::Native)),
+            time(jiff::civil::time(0, 5, 0, 0), Locale::new(Language::English, ScriptForm::Native)),
             "12:05 am"
         );
         assert_eq!(list(&["राम", "सीता", "गीता"], HINDI), "राम, सीता और गीता");
@@ -159,17 +162,17 @@ mod tests {
         #[test]
         fn what_is_formatted_is_read_back(paise in 1i64..100_000_000_000_000) {
             let text = rupees(Money::from_paise(paise));
-            let found = understand(&text, &Context::default()).numbers;
+            let found = understand(&text, &UnderstandingContext::default()).numbers;
             prop_assert_eq!(found.len(), 1);
-            prop_assert_eq!((found[0].kind, found[0].certainty), (Kind::Money, Certainty::Exact));
+            prop_assert_eq!((found[0].kind, found[0].certainty), (NumberKind::Money, Certainty::Exact));
             prop_assert_eq!(found[0].value.as_money(), Some(Money::from_paise(paise)));
         }
 
         #[test]
         fn dates_are_read_back(year in 1995i16..2099, month in 1i8..=12, day in 1i8..=28, at in 0usize..21) {
             let day = jiff::civil::date(year, month, day);
-            let voice = Voice::all().nth(at).unwrap();
-            let context = Context { language: Some(voice.language), today: Some(day), ..Context::default() };
+            let voice = Locale::all().nth(at).unwrap();
+            let context = UnderstandingContext { language: Some(voice.language), today: Some(day), ..UnderstandingContext::default() };
             let found = understand(&date(day, voice), &context).dates;
             prop_assert_eq!(found.len(), 1, "{}", date(day, voice));
             prop_assert_eq!(found[0].readings[0].from, Some(day));
@@ -178,9 +181,9 @@ mod tests {
         #[test]
         fn times_are_read_back(hour in 0i8..24, minute in 0i8..60, at in 0usize..21) {
             let moment = jiff::civil::time(hour, minute, 0, 0);
-            let voice = Voice::all().nth(at).unwrap();
+            let voice = Locale::all().nth(at).unwrap();
             let text = time(moment, voice);
-            let context = Context { language: Some(voice.language), ..Context::default() };
+            let context = UnderstandingContext { language: Some(voice.language), ..UnderstandingContext::default() };
             let found = understand(&text, &context).times;
             prop_assert_eq!(found.len(), 1, "{}", &text);
             prop_assert_eq!(&found[0].readings, &[moment], "{}", &text);

@@ -8,17 +8,17 @@ mod tests;
 
 use crate::lexicon::Meaning;
 use crate::numbers::digits;
-use crate::reader::{Reader, is_short_rupee};
-use crate::token::{Kind, Token};
+use crate::reader::{TokenizedMessage, is_short_rupee};
+use crate::token::{MessageToken, MessageTokenKind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Naming {
+pub(crate) enum IdentifierKind {
     Phone,
     Account,
 }
 
-pub(crate) struct Identifier {
-    pub naming: Naming,
+pub(crate) struct DigitIdentifier {
+    pub naming: IdentifierKind,
     pub digits: String,
     pub to: usize,
 }
@@ -27,17 +27,17 @@ pub(crate) struct Identifier {
 const PHONE: usize = 10;
 
 /// The identifier that begins at a token.
-pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
+pub(crate) fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitIdentifier> {
     let token = reader.token(from)?;
     if token.text == "+" {
         let groups = groups(reader, from + 1);
         let (digits, to) = prefix(&groups, |digits| (11..=14).contains(&digits.len()))?;
-        return Some(Identifier { naming: Naming::Phone, digits, to });
+        return Some(DigitIdentifier { naming: IdentifierKind::Phone, digits, to });
     }
     if let Some(found) = masked(reader, from) {
         return Some(found);
     }
-    if token.kind != Kind::Digits
+    if token.kind != MessageTokenKind::Digits
         || reader.before(from).is_some_and(is_short_rupee)
         || money_follows(reader, from + 1)
     {
@@ -46,7 +46,7 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     let groups = groups(reader, from);
     let (alone, _) = groups.first()?;
     if let Some((digits, to)) = phone(reader, &groups) {
-        return Some(Identifier { naming: Naming::Phone, digits, to });
+        return Some(DigitIdentifier { naming: IdentifierKind::Phone, digits, to });
     }
     // Figures in talk of money are amounts when one of them is round: udhar 2500 3010 1500.
     let round = |(digits, _): &Group| digits.ends_with("00");
@@ -56,16 +56,16 @@ pub(crate) fn read(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     let (digits, to) = card.unwrap_or_else(|| (alone.clone(), from + 1));
     let code = glued_before(reader, from) || glued_after(reader, from + 1);
     let naming = match named::introduced(reader, from, &digits) {
-        Some(Naming::Phone) if digits.len() >= PHONE => Naming::Phone,
-        Some(_) => Naming::Account,
-        None if alone.len() > PHONE || code || to > from + 1 => Naming::Account,
+        Some(IdentifierKind::Phone) if digits.len() >= PHONE => IdentifierKind::Phone,
+        Some(_) => IdentifierKind::Account,
+        None if alone.len() > PHONE || code || to > from + 1 => IdentifierKind::Account,
         None => return None,
     };
-    Some(Identifier { naming, digits, to })
+    Some(DigitIdentifier { naming, digits, to })
 }
 
 /// The telephone number a run of digits begins with. It ends where it is whole: what follows is another number.
-fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
+fn phone(reader: &TokenizedMessage<'_>, groups: &[Group]) -> Option<(String, usize)> {
     let mobile = |digits: &str| digits.len() == PHONE && digits.starts_with(['6', '7', '8', '9']);
     let local = |digits: &str| {
         let bare = digits.strip_prefix("91").or_else(|| digits.strip_prefix('0'));
@@ -74,7 +74,7 @@ fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
     if let Some(found) = prefix(groups, local) {
         let one = groups.first().is_some_and(|(_, to)| *to == found.1);
         let from = groups.first().map_or(0, |(_, to)| to - 1);
-        let said = named::introduced(reader, from, &found.0) == Some(Naming::Phone)
+        let said = named::introduced(reader, from, &found.0) == Some(IdentifierKind::Phone)
             || reader.before(from).is_some_and(|before| before.text.eq_ignore_ascii_case("call"));
         let dialled = said && !money_follows(reader, found.1);
         return (one || dialled || !amounts(reader, groups, found.1)).then_some(found);
@@ -86,7 +86,7 @@ fn phone(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
 }
 
 /// Amounts side by side: 75000 25000, 8500 1250 75. All are round, or a money word follows.
-fn amounts(reader: &Reader<'_>, groups: &[Group], to: usize) -> bool {
+fn amounts(reader: &TokenizedMessage<'_>, groups: &[Group], to: usize) -> bool {
     money_follows(reader, to) || groups.iter().filter(|(_, end)| *end <= to).all(is_round)
 }
 
@@ -104,7 +104,7 @@ fn prefix(groups: &[Group], whole: impl Fn(&str) -> bool) -> Option<(String, usi
 }
 
 /// Three or four groups of four digits: an Aadhaar number, a card.
-fn card(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
+fn card(reader: &TokenizedMessage<'_>, groups: &[Group]) -> Option<(String, usize)> {
     let mut of_four = groups.iter().take(4).take_while(|(digits, _)| digits.len() == 4).count();
     if of_four < 3 {
         return None;
@@ -120,14 +120,14 @@ fn card(reader: &Reader<'_>, groups: &[Group]) -> Option<(String, usize)> {
 }
 
 /// Letters run into the digits: B1234, or a hash stands before them. 10x20 is a sum.
-fn glued_before(reader: &Reader<'_>, from: usize) -> bool {
+fn glued_before(reader: &TokenizedMessage<'_>, from: usize) -> bool {
     let glued = reader.token(from).is_some_and(|token| token.glued);
     glued
         && reader.before(from).is_some_and(|token| (token.is_word() && !is_times(token)) || token.text == "#")
 }
 
 /// The digits run into letters nobody knows: 27AAPFU. Units, scales and case words are known.
-fn glued_after(reader: &Reader<'_>, at: usize) -> bool {
+fn glued_after(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     const SHORT: &[&str] =
         &["k", "l", "cr", "lk", "lkh", "th", "st", "nd", "rd", "am", "pm", "p", "ps", "rs"];
     reader.token(at).is_some_and(|token| {
@@ -139,12 +139,12 @@ fn glued_after(reader: &Reader<'_>, at: usize) -> bool {
     })
 }
 
-fn is_times(token: &Token<'_>) -> bool {
+fn is_times(token: &MessageToken<'_>) -> bool {
     matches!(token.text, "x" | "X")
 }
 
 /// Digits without commas or points.
-fn plain(token: &Token<'_>) -> Option<String> {
+fn plain(token: &MessageToken<'_>) -> Option<String> {
     let digits = digits::ascii(token.text);
     digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits)
 }
@@ -153,8 +153,9 @@ fn plain(token: &Token<'_>) -> Option<String> {
 type Group = (String, usize);
 
 /// Groups of digits in a row, with spaces and hyphens between them.
-fn groups(reader: &Reader<'_>, from: usize) -> Vec<Group> {
-    let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits).and_then(plain);
+fn groups(reader: &TokenizedMessage<'_>, from: usize) -> Vec<Group> {
+    let digits =
+        |at: usize| reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits).and_then(plain);
     let Some(first) = digits(from) else { return Vec::new() };
     let mut found = vec![(first, from + 1)];
     let mut to = from + 1;
@@ -168,7 +169,7 @@ fn groups(reader: &Reader<'_>, from: usize) -> Vec<Group> {
     found
 }
 
-fn money_follows(reader: &Reader<'_>, at: usize) -> bool {
+fn money_follows(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let money = |meaning| match meaning {
         Meaning::Rupee | Meaning::Paisa | Meaning::Scale(_) => Some(()),
         _ => None,
@@ -179,10 +180,12 @@ fn money_follows(reader: &Reader<'_>, at: usize) -> bool {
 }
 
 /// `XX1234`, `**1234`: digits after a mask.
-fn masked(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
+fn masked(reader: &TokenizedMessage<'_>, from: usize) -> Option<DigitIdentifier> {
     let token = reader.token(from)?;
-    let mask = |token: &Token<'_>| token.text.chars().all(|letter| matches!(letter, 'x' | 'X' | '*' | '•'));
-    let after_digits = token.glued && reader.before(from).is_some_and(|before| before.kind == Kind::Digits);
+    let mask =
+        |token: &MessageToken<'_>| token.text.chars().all(|letter| matches!(letter, 'x' | 'X' | '*' | '•'));
+    let after_digits =
+        token.glued && reader.before(from).is_some_and(|before| before.kind == MessageTokenKind::Digits);
     if !mask(token) || after_digits {
         return None;
     }
@@ -190,6 +193,6 @@ fn masked(reader: &Reader<'_>, from: usize) -> Option<Identifier> {
     while reader.token(at).is_some_and(|token| token.glued && mask(token)) {
         at += 1;
     }
-    let last = reader.token(at).filter(|token| token.glued && token.kind == Kind::Digits)?;
-    Some(Identifier { naming: Naming::Account, digits: plain(last)?, to: at + 1 })
+    let last = reader.token(at).filter(|token| token.glued && token.kind == MessageTokenKind::Digits)?;
+    Some(DigitIdentifier { naming: IdentifierKind::Account, digits: plain(last)?, to: at + 1 })
 }

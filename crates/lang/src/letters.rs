@@ -14,7 +14,7 @@ use crate::token::{digit, unseen};
 
 /// A stretch of letters of one script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lettered {
+pub struct LetterRun {
     pub range: Range<usize>,
     /// None for an alphabet nobody here reads.
     pub script: Option<Script>,
@@ -89,13 +89,13 @@ fn class(letter: char) -> Class {
 }
 
 /// The words of a text, in order.
-pub fn lettered(text: &str) -> Vec<Lettered> {
-    let mut found: Vec<Lettered> = Vec::with_capacity(text.len() / 6);
+pub fn lettered(text: &str) -> Vec<LetterRun> {
+    let mut found: Vec<LetterRun> = Vec::with_capacity(text.len() / 6);
     let mut open: Option<(Class, Range<usize>)> = None;
-    let close = |open: Option<(Class, Range<usize>)>, found: &mut Vec<Lettered>| {
+    let close = |open: Option<(Class, Range<usize>)>, found: &mut Vec<LetterRun>| {
         if let Some((class, range)) = open {
             let script = if let Class::Script(script) = class { Some(script) } else { None };
-            found.push(Lettered { range, script });
+            found.push(LetterRun { range, script });
         }
     };
     for (at, letter) in text.char_indices() {
@@ -116,19 +116,19 @@ pub fn lettered(text: &str) -> Vec<Lettered> {
 
 /// The words of a text, and which of them are the same: a long text has few different ones.
 #[derive(Clone, Debug)]
-pub struct Words<'t> {
+pub struct TextWords<'t> {
     pub text: &'t str,
-    pub all: Vec<Lettered>,
+    pub all: Vec<LetterRun>,
     /// For every word which of the different ones it is.
     pub which: Vec<usize>,
     /// The different ones.
     pub different: Vec<(&'t str, Option<Script>)>,
 }
 
-impl<'t> Words<'t> {
+impl<'t> TextWords<'t> {
     pub fn new(text: &'t str) -> Self {
         let all = lettered(text);
-        let mut known: HashMap<&str, usize, BuildHasherDefault<Quick>> = HashMap::default();
+        let mut known: HashMap<&str, usize, BuildHasherDefault<FnvHasher>> = HashMap::default();
         let mut different = Vec::new();
         let which = all
             .iter()
@@ -151,15 +151,15 @@ impl<'t> Words<'t> {
 /// A fast sum over bytes (FNV). For tables that live for one text, whose writer gains nothing by filling them badly: the
 /// text is bounded, and so is what the table costs.
 #[derive(Clone, Copy)]
-pub(crate) struct Quick(pub(crate) u64);
+pub(crate) struct FnvHasher(pub(crate) u64);
 
-impl Default for Quick {
+impl Default for FnvHasher {
     fn default() -> Self {
         Self(0xCBF2_9CE4_8422_2325)
     }
 }
 
-impl Hasher for Quick {
+impl Hasher for FnvHasher {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3);
@@ -174,13 +174,13 @@ impl Hasher for Quick {
 
 /// A word in lower case, composed, lookalikes and what is not seen taken out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plain {
+pub struct PlainWord {
     pub text: String,
     /// For every byte of it where its letter begins in the word as written; none when that is the same.
     at: Option<Vec<usize>>,
 }
 
-impl Plain {
+impl PlainWord {
     pub fn new(word: &str) -> Self {
         let usual = |letter: char| {
             letter.is_ascii()
@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn plain_words_know_where_they_came_from() {
         let word = "R\u{200B}аJU";
-        let plain = Plain::new(word);
+        let plain = PlainWord::new(word);
         assert_eq!(plain.text, "raju");
         assert_eq!(plain.origin(1, word.len()), 4);
         assert_eq!(plain.origin(4, word.len()), word.len());
-        assert_eq!(Plain::new("e\u{301}a").text, "éa");
+        assert_eq!(PlainWord::new("e\u{301}a").text, "éa");
     }
 }

@@ -39,7 +39,7 @@ impl Table {
 /// The pieces of a language by form, and where those of each letter begin.
 struct Pieces {
     from: [usize; 27],
-    all: &'static [Piece],
+    all: &'static [NumberMorpheme],
 }
 
 /// A set of languages, one bit each in the order of [`Language::ALL`].
@@ -109,7 +109,7 @@ pub enum Meaning {
     Phone,
     /// Stands before digits that name an account, a card or a transaction.
     Account,
-    Unit(crate::unit::Unit),
+    Unit(crate::unit::MeasureUnit),
     /// Days from today.
     Day(i8),
     /// So many days before or after today, by the verb.
@@ -145,17 +145,17 @@ pub enum Meaning {
 
 /// A piece of a number word in a language that runs them together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct NumberMorpheme {
     pub form: &'static str,
-    pub atom: Atom,
-    pub end: End,
+    pub atom: MorphemeValue,
+    pub end: MorphemeEnd,
     /// Whether another piece may follow in the same word.
     pub joins: bool,
 }
 
 /// Whether a word may end with a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum MorphemeEnd {
     Never,
     /// Only when more of the number follows in the next word: aayirathi anjooru.
     Open,
@@ -164,7 +164,7 @@ pub enum End {
 
 /// What a piece contributes to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Atom {
+pub enum MorphemeValue {
     Cardinal(u16),
     Scale(u64),
     /// Hundredths added to the number before it, or standing alone: arai 50.
@@ -245,7 +245,7 @@ pub fn clashes(word: &str) -> Option<Languages> {
 }
 
 /// The pieces of a language's number words that begin with a letter, by form; none when it has none.
-pub fn pieces(language: Language, first: u8) -> &'static [Piece] {
+pub fn pieces(language: Language, first: u8) -> &'static [NumberMorpheme] {
     let pieces = match language {
         Language::Tamil => &PIECES_TA,
         Language::Telugu => &PIECES_TE,

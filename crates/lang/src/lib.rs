@@ -46,16 +46,16 @@ pub mod token;
 pub mod understand;
 pub mod unit;
 
-pub use amounts::{Amount, Kind};
-pub use dates::{DateFound, DateReading, Side, When};
-pub use detect::{Detection, Form, choose, detect};
-pub use format::Voice;
+pub use amounts::{NumberKind, NumberMention};
+pub use dates::{DateExpression, DateMention, DateReading, DateSide};
+pub use detect::{LanguageDetection, ScriptForm, choose, detect};
+pub use format::Locale;
 #[doc(no_inline)]
 pub use munshi_types::Language;
-pub use names::directory::{Candidate, Directory, NameFound};
+pub use names::directory::{ContactCandidate, ContactDirectory, NameMention};
 pub use number::Number;
 pub use numbers::Certainty;
-pub use phrasebook::{Fill, PhraseError, Phrasebook};
+pub use phrasebook::{PhraseError, Phrasebook, PlaceholderValue};
 pub use search::{query_tokens, search_tokens};
-pub use understand::{Context, Understanding, understand};
-pub use unit::Unit;
+pub use understand::{MessageUnderstanding, UnderstandingContext, understand};
+pub use unit::MeasureUnit;

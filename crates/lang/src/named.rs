@@ -3,7 +3,7 @@
 use munshi_types::Script;
 
 use crate::lexicon::{Languages, Meaning};
-use crate::token::{Kind, Named, Token};
+use crate::token::{MessageToken, MessageTokenKind, NameLikelihood};
 
 /// Names that number words are spelled like.
 const NAMES: &[&str] = &[
@@ -55,11 +55,11 @@ const COMMON: &[&str] = &[
 ];
 
 /// Marks the words of a message that are names, or may be.
-pub(crate) fn mark(tokens: &mut [Token<'_>]) {
+pub(crate) fn mark(tokens: &mut [MessageToken<'_>]) {
     for at in 0..tokens.len() {
-        if tokens.get(at).is_some_and(Token::is_word) {
+        if tokens.get(at).is_some_and(MessageToken::is_word) {
             let named = named(tokens, at);
-            if let Some(token) = tokens.get_mut(at).filter(|_| named != Named::No) {
+            if let Some(token) = tokens.get_mut(at).filter(|_| named != NameLikelihood::No) {
                 token.named = named;
             }
         }
@@ -68,7 +68,7 @@ pub(crate) fn mark(tokens: &mut [Token<'_>]) {
 
 /// Marks the words a contact was found in, between two places of the message. One word of it that says how many of
 /// something follows may still do so: das rupaye.
-pub(crate) fn mark_contact(tokens: &mut [Token<'_>], start: usize, end: usize) {
+pub(crate) fn mark_contact(tokens: &mut [MessageToken<'_>], start: usize, end: usize) {
     let covered: Vec<usize> = (0..tokens.len())
         .filter(|at| tokens.get(*at).is_some_and(|t| (start..end).contains(&t.start)))
         .collect();
@@ -81,8 +81,8 @@ pub(crate) fn mark_contact(tokens: &mut [Token<'_>], start: usize, end: usize) {
     };
     let named = match covered.as_slice() {
         [_] if after(counts) => return,
-        [_] if next.is_some_and(scale_of) => Named::Maybe,
-        _ => Named::Surely,
+        [_] if next.is_some_and(scale_of) => NameLikelihood::Maybe,
+        _ => NameLikelihood::Surely,
     };
     for at in covered {
         if let Some(token) = tokens.get_mut(at) {
@@ -91,40 +91,44 @@ pub(crate) fn mark_contact(tokens: &mut [Token<'_>], start: usize, end: usize) {
     }
 }
 
-fn named(tokens: &[Token<'_>], at: usize) -> Named {
-    let Some(token) = tokens.get(at) else { return Named::No };
+fn named(tokens: &[MessageToken<'_>], at: usize) -> NameLikelihood {
+    let Some(token) = tokens.get(at) else { return NameLikelihood::No };
     let before = at.checked_sub(1).and_then(|at| tokens.get(at));
     if is_title(tokens, at)
         || before.is_some_and(|before| is(before, TITLES))
         || after_dotted_title(tokens, at)
     {
-        return Named::Surely;
+        return NameLikelihood::Surely;
     }
-    let counted = before.is_some_and(|before| before.kind == Kind::Digits || is_number(before));
+    let counted = before.is_some_and(|before| before.kind == MessageTokenKind::Digits || is_number(before));
     let next = tokens.get(at + 1);
     if token.script() != Some(Script::Latin) {
         let koti = matches!(token.text, "కోటి") && next.is_some_and(|next| is(next, AFTER)) && !counted;
-        return if koti { Named::Surely } else { Named::No };
+        return if koti { NameLikelihood::Surely } else { NameLikelihood::No };
     }
     if !is_capital(token) || counted {
-        return Named::No;
+        return NameLikelihood::No;
     }
     let known = is(token, NAMES);
     let uncertain = token.clashes() || token.senses.is_empty();
-    let digits = next.is_some_and(|next| next.kind == Kind::Digits);
+    let digits = next.is_some_and(|next| next.kind == MessageTokenKind::Digits);
     let goes_on = next.is_some_and(|next| is_capital(next) && next.senses.is_empty() && !is_common(token));
     // Hazaar ki baat: a plain scale is nobody.
     let person = next.is_some_and(|next| is(next, AFTER)) && !scale_of(token);
     if known || person || (token.clashes() && goes_on) {
-        return Named::Surely;
+        return NameLikelihood::Surely;
     }
     let follows = before.is_some_and(|before| is_capital(before) && before.senses.is_empty());
     let open = token.clashes() && (follows || !is_common(token));
-    if open || (uncertain && digits && !is_common(token)) { Named::Maybe } else { Named::No }
+    if open || (uncertain && digits && !is_common(token)) {
+        NameLikelihood::Maybe
+    } else {
+        NameLikelihood::No
+    }
 }
 
 /// Sau. Sunita: the hundred is a title.
-fn is_title(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_title(tokens: &[MessageToken<'_>], at: usize) -> bool {
     let dot = tokens.get(at + 1).is_some_and(|next| next.text == "." && next.glued);
     let name = tokens.get(at + 2).is_some_and(|next| {
         next.is_word() && (next.script() != Some(Script::Latin) || is_capital(next)) && next.senses.is_empty()
@@ -132,26 +136,26 @@ fn is_title(tokens: &[Token<'_>], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| is(token, &["sau", "सौ"])) && dot && name
 }
 
-fn after_dotted_title(tokens: &[Token<'_>], at: usize) -> bool {
+fn after_dotted_title(tokens: &[MessageToken<'_>], at: usize) -> bool {
     let Some(title) = at.checked_sub(2).and_then(|at| tokens.get(at)) else { return false };
     tokens.get(at - 1).is_some_and(|dot| dot.text == "." && dot.glued) && is(title, TITLES)
 }
 
-fn is(token: &Token<'_>, words: &[&str]) -> bool {
+fn is(token: &MessageToken<'_>, words: &[&str]) -> bool {
     words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
-fn is_common(token: &Token<'_>) -> bool {
+fn is_common(token: &MessageToken<'_>) -> bool {
     is(token, COMMON)
 }
 
 /// A capital and small letters after it.
-pub(crate) fn is_capital(token: &Token<'_>) -> bool {
+pub(crate) fn is_capital(token: &MessageToken<'_>) -> bool {
     let mut letters = token.text.chars();
     letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase)
 }
 
-fn is_number(token: &Token<'_>) -> bool {
+fn is_number(token: &MessageToken<'_>) -> bool {
     let number = |meaning| {
         matches!(
             meaning,
@@ -166,6 +170,6 @@ fn is_number(token: &Token<'_>) -> bool {
     token.find(Languages::EVERY, number).is_some()
 }
 
-fn scale_of(token: &Token<'_>) -> bool {
+fn scale_of(token: &MessageToken<'_>) -> bool {
     token.find(Languages::EVERY, |meaning| matches!(meaning, Meaning::Scale(_)).then_some(())).is_some()
 }

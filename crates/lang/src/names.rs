@@ -68,7 +68,7 @@ pub fn bare(name: &str) -> &str {
 
 /// One word of a name, ready to be compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct NameWord {
     /// Its consonants with voicing merged: what must agree.
     pub bones: String,
     /// Its fold: how well it agrees.
@@ -81,7 +81,7 @@ pub(crate) struct Word {
     pub open: bool,
 }
 
-impl Word {
+impl NameWord {
     pub(crate) fn new(text: &str) -> Option<Self> {
         let script = text.chars().find_map(Script::of);
         let voiceless = script == Some(Script::Tamil);
@@ -118,20 +118,20 @@ impl Word {
 }
 
 /// The words of a name without its honorifics; all of them when it has nothing else.
-pub(crate) fn words(name: &str) -> Vec<Word> {
-    let all: Vec<Word> = name
+pub(crate) fn words(name: &str) -> Vec<NameWord> {
+    let all: Vec<NameWord> = name
         .split(|letter: char| {
             letter.is_whitespace() || matches!(letter, '.' | ',' | '-' | '/' | '(' | ')' | '&')
         })
         .filter(|word| !word.is_empty())
-        .filter_map(Word::new)
+        .filter_map(NameWord::new)
         .collect();
-    let named: Vec<Word> = all.iter().filter(|word| !is_honorific(&word.fold)).map(unjoined).collect();
+    let named: Vec<NameWord> = all.iter().filter(|word| !is_honorific(&word.fold)).map(unjoined).collect();
     if named.is_empty() { all } else { named }
 }
 
 /// A word without an honorific written as its end, where enough of a name is left.
-pub(crate) fn unjoined(word: &Word) -> Word {
+pub(crate) fn unjoined(word: &NameWord) -> NameWord {
     JOINED_HONORIFICS
         .iter()
         .filter_map(|ending| Some((word.fold.strip_suffix(ending)?, *ending)))
@@ -222,7 +222,7 @@ pub(crate) fn coverage(total: f32, met: usize, all: usize) -> f32 {
 
 /// How alike two words are; 0 when their consonants or their first vowels differ. English words in the names of shops are
 /// written by their sound in other scripts: ट्रेडर्स is Traders.
-pub(crate) fn word_score(one: &Word, other: &Word) -> f32 {
+pub(crate) fn word_score(one: &NameWord, other: &NameWord) -> f32 {
     if one.fold == other.fold {
         return 1.0;
     }
@@ -234,9 +234,9 @@ pub(crate) fn word_score(one: &Word, other: &Word) -> f32 {
 }
 
 /// An English word of trade as it is said.
-fn sounded(word: &Word) -> Option<Word> {
+fn sounded(word: &NameWord) -> Option<NameWord> {
     let (_, said) = SOUNDED.iter().find(|(written, _)| *written == word.fold)?;
-    Some(Word { fold: (*said).to_owned(), ..word.clone() })
+    Some(NameWord { fold: (*said).to_owned(), ..word.clone() })
 }
 
 /// Words of trade whose vowels are written otherwise than they are said, both as folds.
@@ -255,7 +255,7 @@ const SOUNDED: &[(&str, &str)] = &[
     ("tekstiles", "tekstails"),
 ];
 
-fn score_of(one: &Word, other: &Word) -> f32 {
+fn score_of(one: &NameWord, other: &NameWord) -> f32 {
     if one.fold == other.fold {
         return 0.97;
     }
@@ -265,7 +265,7 @@ fn score_of(one: &Word, other: &Word) -> f32 {
     let voiceless = one.voiceless || other.voiceless;
     let eastern = one.eastern || other.eastern;
     let open = one.open || other.open;
-    let same = |word: &Word| {
+    let same = |word: &NameWord| {
         let fold = if open { word.fold.strip_suffix('a').unwrap_or(&word.fold) } else { &word.fold };
         loose(fold, voiceless, eastern)
     };
@@ -300,8 +300,8 @@ fn loose(fold: &str, voiceless: bool, eastern: bool) -> String {
 }
 
 /// Whether the first vowel after the first consonant is another one: Dinesh and Danish.
-fn first_vowels_clash(one: &Word, other: &Word) -> bool {
-    let first = |word: &Word| {
+fn first_vowels_clash(one: &NameWord, other: &NameWord) -> bool {
+    let first = |word: &NameWord| {
         let rest = word.fold.trim_start_matches(|letter: char| !"aeiou".contains(letter));
         rest.chars().next()
     };

@@ -17,9 +17,9 @@ use serde::Serialize;
 use crate::number::Number;
 
 pub(crate) use lexeme::{
-    Credit, begins_with_scale, credit, is_run_together, looks_like_number, number_word_in,
+    CreditLikelihood, begins_with_scale, credit, is_run_together, looks_like_number, number_word_in,
 };
-pub(crate) use line::Line;
+pub(crate) use line::LanguageLexemes;
 
 /// Right, or visibly unsure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -31,14 +31,14 @@ pub enum Certainty {
 
 /// What a run of words or digits may mean; the likeliest reading first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub struct NumberReadings {
     pub certainty: Certainty,
     pub readings: Vec<Number>,
 }
 
 /// A part a number is put together from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub(crate) enum NumberPart {
     Cardinal(u64),
     Digits(Number),
     Scale(u64),
@@ -52,11 +52,11 @@ pub(crate) enum Part {
 
 /// A number found in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct NumberSpan {
     /// The tokens it covers: from, and one past the last.
     pub from: usize,
     pub to: usize,
-    pub spoken: Spoken,
+    pub spoken: NumberReadings,
     /// It rests on words that are also ordinary words or names, or on a near spelling: without something
     /// beside it that speaks of numbers it is none.
     pub weak: bool,

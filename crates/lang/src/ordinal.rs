@@ -2,8 +2,8 @@
 
 use crate::number::Number;
 use crate::numbers::digits;
-use crate::reader::Reader;
-use crate::token::Kind;
+use crate::reader::TokenizedMessage;
+use crate::token::MessageTokenKind;
 
 /// What is written onto digits to make them an ordinal.
 pub(crate) const ENDINGS: &[&str] = &[
@@ -77,8 +77,8 @@ const APART: &[&str] = &["ஆம்", "ஆவது", "వ", "ನೇ", "ആം",
 const MOST: u64 = 99;
 
 /// One past the ending that makes an ordinal of the digits at a token.
-pub(crate) fn end(reader: &Reader<'_>, at: usize) -> Option<usize> {
-    let written = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+pub(crate) fn end(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
+    let written = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let value = Number::from_decimal(&digits::ascii(written.text))?.as_whole()?;
     let hyphen = reader.token(at + 1).is_some_and(|token| token.text == "-" && token.glued);
     let place = at + 1 + usize::from(hyphen);

@@ -1,6 +1,6 @@
 //! What the product says without a model, in every voice.
 //!
-//! A phrase has a name and, in each [`Voice`], a text with named slots. Core phrases are in `phrases/`; packs
+//! A phrase has a name and, in each [`Locale`], a text with named slots. Core phrases are in `phrases/`; packs
 //! bring their own files and [`Phrasebook::add`] them. [`Phrasebook::check`] holds all of them to one rule:
 //! every phrase exists in every voice with the same slots, so that nobody gets half an answer.
 //!
@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::{Date, Time};
 use munshi_types::Money;
 
-use crate::format::{self, Voice};
-use template::Template;
+use crate::format::{self, Locale};
+use template::PhraseTemplate;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PhraseError {
@@ -35,7 +35,7 @@ pub enum PhraseError {
 
 /// What fills a slot; each kind is written as the voice writes it.
 #[derive(Clone, Copy, Debug)]
-pub enum Fill<'f> {
+pub enum PlaceholderValue<'f> {
     Text(&'f str),
     Money(Money),
     /// Also picks between one and many.
@@ -44,8 +44,8 @@ pub enum Fill<'f> {
     Time(Time),
 }
 
-impl Fill<'_> {
-    fn write(self, voice: Voice, out: &mut String) {
+impl PlaceholderValue<'_> {
+    fn write(self, voice: Locale, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
             Self::Money(amount) => out.push_str(&format::rupees(amount)),
@@ -59,7 +59,7 @@ impl Fill<'_> {
 /// Phrases by name and voice. Read-only once built; share it.
 #[derive(Clone, Debug, Default)]
 pub struct Phrasebook {
-    phrases: BTreeMap<String, BTreeMap<Voice, Template>>,
+    phrases: BTreeMap<String, BTreeMap<Locale, PhraseTemplate>>,
 }
 
 /// The phrase files of a folder, one for each voice, as they are when the program is built. The folder is named as seen
@@ -83,7 +83,7 @@ macro_rules! phrase_files {
     };
     ($folder:literal, $($language:ident $form:ident $code:literal,)*) => {
         [$((
-            $crate::Voice { language: $crate::Language::$language, form: $crate::Form::$form },
+            $crate::Locale { language: $crate::Language::$language, form: $crate::ScriptForm::$form },
             include_str!(concat!($folder, "/", $code, ".txt")),
         )),*]
     };
@@ -98,12 +98,12 @@ impl Phrasebook {
     }
 
     /// Adds the files that [`phrase_files!`](crate::phrase_files) names.
-    pub fn add_files(&mut self, files: &[(Voice, &str)]) -> Result<(), PhraseError> {
+    pub fn add_files(&mut self, files: &[(Locale, &str)]) -> Result<(), PhraseError> {
         files.iter().try_for_each(|(voice, text)| self.add(*voice, text))
     }
 
     /// Adds a file of phrases in one voice. A pack names its own with its prefix: `ledger-sale-recorded`.
-    pub fn add(&mut self, voice: Voice, text: &str) -> Result<(), PhraseError> {
+    pub fn add(&mut self, voice: Locale, text: &str) -> Result<(), PhraseError> {
         for (at, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -111,7 +111,7 @@ impl Phrasebook {
             }
             let unreadable = |why| PhraseError::Unreadable { voice: voice.code(), line: at + 1, why };
             let (name, text) = line.split_once(" = ").ok_or_else(|| unreadable("it has no ` = `"))?;
-            let template = Template::parse(text.trim()).map_err(unreadable)?;
+            let template = PhraseTemplate::parse(text.trim()).map_err(unreadable)?;
             let name = name.trim().to_owned();
             let voices = self.phrases.entry(name.clone()).or_default();
             if voices.contains_key(&voice) {
@@ -126,7 +126,7 @@ impl Phrasebook {
     pub fn check(&self) -> Result<(), PhraseError> {
         for (name, voices) in &self.phrases {
             let mut expected: Option<BTreeSet<&str>> = None;
-            for voice in Voice::all() {
+            for voice in Locale::all() {
                 let missing = || PhraseError::Missing { phrase: name.clone(), voice: voice.code() };
                 let slots = voices.get(&voice).ok_or_else(missing)?.slots();
                 if *expected.get_or_insert_with(|| slots.clone()) != slots {
@@ -145,11 +145,16 @@ impl Phrasebook {
     /// The slots a phrase has.
     pub fn slots(&self, name: &str) -> BTreeSet<&str> {
         let any = self.phrases.get(name).and_then(|voices| voices.values().next());
-        any.map(Template::slots).unwrap_or_default()
+        any.map(PhraseTemplate::slots).unwrap_or_default()
     }
 
     /// A phrase with its slots filled, in a voice.
-    pub fn say(&self, name: &str, voice: Voice, fills: &[(&str, Fill<'_>)]) -> Result<String, PhraseError> {
+    pub fn say(
+        &self,
+        name: &str,
+        voice: Locale,
+        fills: &[(&str, PlaceholderValue<'_>)],
+    ) -> Result<String, PhraseError> {
         let voices = self.phrases.get(name).ok_or_else(|| PhraseError::Unknown(name.to_owned()))?;
         let missing = || PhraseError::Missing { phrase: name.to_owned(), voice: voice.code() };
         let template = voices.get(&voice).ok_or_else(missing)?;

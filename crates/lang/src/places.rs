@@ -8,17 +8,17 @@ use crate::number::Number;
 use crate::numbers::digits;
 use crate::ordinal::ENDINGS;
 use crate::token::digit;
-use crate::understand::{Context, understand};
+use crate::understand::{UnderstandingContext, understand};
 
 /// A place in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum ListPosition {
     /// From 1.
     Nth(usize),
     Last,
 }
 
-impl Place {
+impl ListPosition {
     /// Where that is in a list of so many, from 0.
     pub fn index(self, count: usize) -> Option<usize> {
         match self {
@@ -31,9 +31,9 @@ impl Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sense {
     /// A place also among other words.
-    Plain(Place),
+    Plain(ListPosition),
     /// A place alone, or before a mark: `first` and `last` mean much else.
-    Shy(Place),
+    Shy(ListPosition),
     Mark,
     Beside,
 }
@@ -72,8 +72,8 @@ fn read(text: &str) -> HashMap<String, Sense> {
         }
         let is_plain = kind.ends_with('!');
         let place = match kind.trim_end_matches('!') {
-            "last" => Some(Place::Last),
-            number => number.parse().ok().map(Place::Nth),
+            "last" => Some(ListPosition::Last),
+            number => number.parse().ok().map(ListPosition::Nth),
         };
         let sense = match (place, is_plain, kind) {
             (Some(place), true, _) => Sense::Plain(place),
@@ -95,12 +95,12 @@ fn key(word: &str) -> String {
 }
 
 /// What a message picks, when that is all it says. A number may be said as a word too.
-pub fn picked(message: &str) -> Option<Place> {
+pub fn picked(message: &str) -> Option<ListPosition> {
     let words: Vec<&str> = words(message).collect();
     if words.is_empty() || words.len() > MOST_WORDS || says_how_much(message) {
         return None;
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<ListPosition> = Vec::new();
     let mut left: Vec<&str> = Vec::new();
     for word in &words {
         match sense(word) {
@@ -133,9 +133,9 @@ pub fn is_beside(word: &str) -> bool {
 }
 
 /// The places a message speaks of among its other words: "call the second one".
-pub fn spoken(message: &str) -> Vec<Place> {
+pub fn spoken(message: &str) -> Vec<ListPosition> {
     let words: Vec<&str> = words(message).take(MOST_READ).collect();
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<ListPosition> = Vec::new();
     for (at, word) in words.iter().enumerate() {
         let is_marked = words.get(at + 1).is_some_and(|next| sense(next) == Some(Sense::Mark));
         let place = match sense(word) {
@@ -170,24 +170,24 @@ fn sense(word: &str) -> Option<Sense> {
 }
 
 /// Digits with what makes an ordinal of them: 2nd, 2रा.
-fn with_ending(word: &str) -> Option<Place> {
+fn with_ending(word: &str) -> Option<ListPosition> {
     let end = word.char_indices().find(|(_, letter)| digit(*letter).is_none()).map(|(at, _)| at)?;
     let (number, ending) = word.split_at(end);
     let fits = !number.is_empty() && SPELT_ENDINGS.contains(&fold::spelling(ending));
     fits.then(|| whole(Number::from_decimal(&digits::ascii(number))?)).flatten()
 }
 
-fn whole(number: Number) -> Option<Place> {
+fn whole(number: Number) -> Option<ListPosition> {
     let whole = number.as_whole().filter(|whole| (1..=MOST).contains(whole))?;
-    usize::try_from(whole).ok().map(Place::Nth)
+    usize::try_from(whole).ok().map(ListPosition::Nth)
 }
 
 /// The number that a text is, and nothing else.
-fn number(text: &str) -> Option<Place> {
+fn number(text: &str) -> Option<ListPosition> {
     if text.chars().all(|letter| digit(letter).is_some()) {
         return whole(Number::from_decimal(&digits::ascii(text))?);
     }
-    let found = understand(text, &Context::default()).numbers;
+    let found = understand(text, &UnderstandingContext::default()).numbers;
     let [one] = found.as_slice() else { return None };
     (one.text.trim() == text.trim() && one.unit.is_none() && !one.range).then(|| whole(one.value)).flatten()
 }
@@ -267,12 +267,12 @@ mod tests {
             (&["10", "10th", "tenth"], 10),
         ] {
             for text in texts {
-                assert_eq!(picked(text), Some(Place::Nth(number)), "{text}");
+                assert_eq!(picked(text), Some(ListPosition::Nth(number)), "{text}");
             }
         }
         for text in ["last", "the last one", "आखिरी वाला", "aakhri", "শেষেরটা", "கடைசி", "చివరిది", "ಕೊನೆಯದು"]
         {
-            assert_eq!(picked(text), Some(Place::Last), "{text}");
+            assert_eq!(picked(text), Some(ListPosition::Last), "{text}");
         }
     }
 
@@ -331,12 +331,12 @@ mod tests {
     #[test]
     fn a_place_among_other_words() {
         for (text, place) in [
-            ("call the second one tomorrow", Place::Nth(2)),
-            ("दूसरे वाले को फ़ोन करो", Place::Nth(2)),
-            ("third ko bhej do", Place::Nth(3)),
-            ("இரண்டாவது ஆளுக்கு அனுப்பு", Place::Nth(2)),
-            ("delete the last one", Place::Last),
-            ("what does the 3rd say", Place::Nth(3)),
+            ("call the second one tomorrow", ListPosition::Nth(2)),
+            ("दूसरे वाले को फ़ोन करो", ListPosition::Nth(2)),
+            ("third ko bhej do", ListPosition::Nth(3)),
+            ("இரண்டாவது ஆளுக்கு அனுப்பு", ListPosition::Nth(2)),
+            ("delete the last one", ListPosition::Last),
+            ("what does the 3rd say", ListPosition::Nth(3)),
         ] {
             assert_eq!(spoken(text), [place], "{text}");
         }
@@ -354,8 +354,8 @@ mod tests {
 
         #[test]
         fn a_number_picks_itself(number in 1usize..100) {
-            prop_assert_eq!(picked(&format!("{number}.")), Some(Place::Nth(number)));
-            prop_assert_eq!(Place::Nth(number).index(99), Some(number - 1));
+            prop_assert_eq!(picked(&format!("{number}.")), Some(ListPosition::Nth(number)));
+            prop_assert_eq!(ListPosition::Nth(number).index(99), Some(number - 1));
         }
     }
 }

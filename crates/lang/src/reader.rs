@@ -6,8 +6,8 @@ use munshi_types::Language;
 
 use crate::lexicon::{self, Languages, Meaning, Sense};
 use crate::named;
-use crate::numbers::{Found, Line};
-use crate::token::Token;
+use crate::numbers::{LanguageLexemes, NumberSpan};
+use crate::token::MessageToken;
 
 /// Case endings of all the languages, as the fold leaves them: rupaiku, kilola, rupiaman.
 const ENDINGS: &[&str] = &[
@@ -17,22 +17,22 @@ const ENDINGS: &[&str] = &[
     "s", "galu", "kal", "gal",
 ];
 
-pub(crate) struct Reader<'t> {
-    pub tokens: Vec<Token<'t>>,
+pub(crate) struct TokenizedMessage<'t> {
+    pub tokens: Vec<MessageToken<'t>>,
     /// The languages the message may be in, the likeliest first. Never empty.
     pub languages: Vec<Language>,
     /// Those, and English, which is mixed into all of them.
     pub known: Languages,
     /// The tokens as numbers in every language, each made when it is first asked for.
-    lines: [OnceCell<Line>; Language::ALL.len()],
+    lines: [OnceCell<LanguageLexemes>; Language::ALL.len()],
     /// The language was given, or the words leave no doubt of it.
     pub sure: bool,
     /// What each token means under a case ending.
     inflected: Vec<Vec<Sense>>,
 }
 
-impl<'t> Reader<'t> {
-    pub(crate) fn new(mut tokens: Vec<Token<'t>>, languages: Vec<Language>, sure: bool) -> Self {
+impl<'t> TokenizedMessage<'t> {
+    pub(crate) fn new(mut tokens: Vec<MessageToken<'t>>, languages: Vec<Language>, sure: bool) -> Self {
         days_of_their_language(&mut tokens, &languages, sure);
         named::mark(&mut tokens);
         let known =
@@ -45,11 +45,11 @@ impl<'t> Reader<'t> {
         self.languages.first().copied().unwrap_or(Language::English)
     }
 
-    pub(crate) fn token(&self, at: usize) -> Option<&Token<'t>> {
+    pub(crate) fn token(&self, at: usize) -> Option<&MessageToken<'t>> {
         self.tokens.get(at)
     }
 
-    pub(crate) fn before(&self, at: usize) -> Option<&Token<'t>> {
+    pub(crate) fn before(&self, at: usize) -> Option<&MessageToken<'t>> {
         at.checked_sub(1).and_then(|at| self.tokens.get(at))
     }
 
@@ -61,7 +61,7 @@ impl<'t> Reader<'t> {
         self.token(at)?.find(self.known, want)
     }
 
-    /// As [`Reader::find`], also under a case ending and in any language, for words all of them share.
+    /// As [`TokenizedMessage::find`], also under a case ending and in any language, for words all of them share.
     pub(crate) fn find_inflected<T>(&self, at: usize, want: impl Fn(Meaning) -> Option<T>) -> Option<T> {
         let token = self.token(at).filter(|token| token.is_word())?;
         if let Some(found) = token.find(Languages::EVERY, &want) {
@@ -76,22 +76,22 @@ impl<'t> Reader<'t> {
     }
 
     /// The tokens as numbers in one language.
-    pub(crate) fn line(&self, language: Language) -> &Line {
-        self.lines[language.index()].get_or_init(|| Line::new(&self.tokens, language))
+    pub(crate) fn line(&self, language: Language) -> &LanguageLexemes {
+        self.lines[language.index()].get_or_init(|| LanguageLexemes::new(&self.tokens, language))
     }
 
     /// The number that begins at a token, in the likeliest language.
-    pub(crate) fn number(&self, from: usize) -> Option<Found> {
+    pub(crate) fn number(&self, from: usize) -> Option<NumberSpan> {
         self.line(self.language()).read(&self.tokens, from)
     }
 
-    /// As [`Reader::number`], with the message cut before a token.
-    pub(crate) fn number_before(&self, from: usize, end: usize) -> Option<Found> {
+    /// As [`TokenizedMessage::number`], with the message cut before a token.
+    pub(crate) fn number_before(&self, from: usize, end: usize) -> Option<NumberSpan> {
         self.line(self.language()).read(self.tokens.get(..end)?, from)
     }
 
     /// The numbers that begin at a token in each of the languages, the message cut before `end`.
-    pub(crate) fn numbers(&self, from: usize, end: usize) -> impl Iterator<Item = Found> {
+    pub(crate) fn numbers(&self, from: usize, end: usize) -> impl Iterator<Item = NumberSpan> {
         let tokens = self.tokens.get(..end).unwrap_or(&self.tokens);
         self.languages.iter().filter_map(move |language| self.line(*language).read(tokens, from))
     }
@@ -99,16 +99,15 @@ impl<'t> Reader<'t> {
     /// The text from one token to before another, as written.
     pub(crate) fn text(&self, message: &'t str, from: usize, to: usize) -> &'t str {
         let start = self.token(from).map_or(0, |token| token.start);
-        let end = to.checked_sub(1).and_then(|last| self.token(last)).map_or(start, Token::end);
+        let end = to.checked_sub(1).and_then(|last| self.token(last)).map_or(start, MessageToken::end);
         message.get(start..end).unwrap_or_default()
     }
 
     /// Whether every word and number of the message lies between two tokens.
     pub(crate) fn is_whole(&self, from: usize, to: usize) -> bool {
-        self.tokens
-            .iter()
-            .enumerate()
-            .all(|(at, token)| (from..to).contains(&at) || matches!(token.kind, crate::token::Kind::Sign))
+        self.tokens.iter().enumerate().all(|(at, token)| {
+            (from..to).contains(&at) || matches!(token.kind, crate::token::MessageTokenKind::Sign)
+        })
     }
 
     /// Whether any word of the message has a meaning.
@@ -119,7 +118,7 @@ impl<'t> Reader<'t> {
 
 /// An English number word that folds like a day (nine, ninne) is that day where the message is surely in the
 /// day's language and nothing follows that numbers count.
-fn days_of_their_language(tokens: &mut [Token<'_>], languages: &[Language], sure: bool) {
+fn days_of_their_language(tokens: &mut [MessageToken<'_>], languages: &[Language], sure: bool) {
     let Some(language) = languages.first().filter(|language| sure && **language != Language::English) else {
         return;
     };
@@ -136,7 +135,7 @@ fn days_of_their_language(tokens: &mut [Token<'_>], languages: &[Language], sure
 }
 
 /// What a word means under a case ending, among the meanings that take one.
-fn inflections(token: &Token<'_>, known: Languages) -> Vec<Sense> {
+fn inflections(token: &MessageToken<'_>, known: Languages) -> Vec<Sense> {
     let mut found = Vec::new();
     if !token.is_word() || token.key.len() < 4 {
         return found;
@@ -169,7 +168,7 @@ const fn takes_ending(meaning: Meaning) -> bool {
 }
 
 /// The fold of a sign or word written as an abbreviation: `Rs`, `रु`.
-pub(crate) fn is_short_rupee(token: &Token<'_>) -> bool {
+pub(crate) fn is_short_rupee(token: &MessageToken<'_>) -> bool {
     const SHORT: &[&str] = &["rs", "inr", "re", "tk", "ru"];
     matches!(token.text, "₹" | "৳" | "૱" | "௹" | "₨")
         || (token.is_word() && SHORT.contains(&token.key.as_str()))

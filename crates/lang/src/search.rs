@@ -5,7 +5,7 @@
 //! anything else leaves them whole.
 
 use crate::fold;
-use crate::token::{Kind, digit, gap, tokens};
+use crate::token::{MessageTokenKind, digit, gap, tokens};
 
 /// What a romanised key begins with.
 pub const KEY_PREFIX: &str = "zq";
@@ -18,15 +18,17 @@ pub fn search_tokens(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for token in tokens(text) {
         match token.kind {
-            Kind::Word(_) | Kind::Foreign => push_word(&mut out, token.text, &token.key),
-            Kind::Digits => {
+            MessageTokenKind::Word(_) | MessageTokenKind::Foreign => {
+                push_word(&mut out, token.text, &token.key);
+            }
+            MessageTokenKind::Digits => {
                 // Groups parted by spaces may be several numbers; each is found by itself.
                 let groups = token.text.split(gap).map(|group| group.chars().filter_map(digit));
                 out.extend(
                     groups.map(|group| group.map(|value| char::from(b'0' + value)).collect::<String>()),
                 );
             }
-            Kind::Sign => out.extend(emoji(token.text)),
+            MessageTokenKind::Sign => out.extend(emoji(token.text)),
         }
     }
     out

@@ -15,11 +15,11 @@ pub const MAX_TOKENS: usize = 2_000;
 const MAX_WORD: usize = 120;
 
 #[derive(Clone, Debug)]
-pub struct Token<'t> {
+pub struct MessageToken<'t> {
     pub text: &'t str,
     /// Where it begins in the message, in bytes.
     pub start: usize,
-    pub kind: Kind,
+    pub kind: MessageTokenKind,
     /// Nothing lies between it and the token before.
     pub glued: bool,
     /// Its fold; empty for digits and signs.
@@ -28,7 +28,7 @@ pub struct Token<'t> {
     /// It is also an ordinary word or a name; in these languages even before a scale.
     clashes: Option<Languages>,
     /// Whether it names somebody, whatever number it sounds like.
-    pub(crate) named: Named,
+    pub(crate) named: NameLikelihood,
     /// Made when a reader first asks, since eleven languages may.
     stem: OnceCell<String>,
     near: OnceCell<&'static [Sense]>,
@@ -36,7 +36,7 @@ pub struct Token<'t> {
 
 /// Whether a word is a name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Named {
+pub(crate) enum NameLikelihood {
     #[default]
     No,
     Maybe,
@@ -44,7 +44,7 @@ pub(crate) enum Named {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MessageTokenKind {
     Word(Script),
     /// Letters of an alphabet the crate does not read.
     Foreign,
@@ -53,18 +53,18 @@ pub enum Kind {
     Sign,
 }
 
-impl Token<'_> {
+impl MessageToken<'_> {
     pub fn end(&self) -> usize {
         self.start + self.text.len()
     }
 
     pub fn is_word(&self) -> bool {
-        matches!(self.kind, Kind::Word(_))
+        matches!(self.kind, MessageTokenKind::Word(_))
     }
 
     pub fn script(&self) -> Option<Script> {
         match self.kind {
-            Kind::Word(script) => Some(script),
+            MessageTokenKind::Word(script) => Some(script),
             _ => None,
         }
     }
@@ -156,24 +156,24 @@ const fn joins(letter: char) -> bool {
     unseen(letter) || matches!(letter, '\u{300}'..='\u{36F}')
 }
 
-fn kind_of(letter: char) -> Option<Kind> {
+fn kind_of(letter: char) -> Option<MessageTokenKind> {
     if digit(letter).is_some() {
-        return Some(Kind::Digits);
+        return Some(MessageTokenKind::Digits);
     }
     // Rupee signs of single scripts are signs, not letters.
     if matches!(letter, '৳' | '৲' | '૱' | '௹') {
-        return Some(Kind::Sign);
+        return Some(MessageTokenKind::Sign);
     }
     if let Some(script) = Script::of(letter) {
-        return Some(Kind::Word(script));
+        return Some(MessageTokenKind::Word(script));
     }
     if letter.is_alphabetic() {
-        return Some(Kind::Foreign);
+        return Some(MessageTokenKind::Foreign);
     }
     if letter.is_whitespace() || joins(letter) || gap(letter) {
         return None;
     }
-    Some(Kind::Sign)
+    Some(MessageTokenKind::Sign)
 }
 
 /// English words whose fold is another word: `call` is not kal, and nothing is `free` on Fridays.
@@ -184,8 +184,8 @@ const NO_SENSE: &[&str] = &["call", "calls", "called", "free"];
 const LOOKED_UP_AS: &[(&str, &str)] = &[("തന്നു", "thannu"), ("തന്ന", "thannu"), ("tannu", "thannu")];
 
 /// Cuts a message into tokens.
-pub fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut found: Vec<Token<'_>> = Vec::with_capacity(text.len() / 4 + 1);
+pub fn tokens(text: &str) -> Vec<MessageToken<'_>> {
+    let mut found: Vec<MessageToken<'_>> = Vec::with_capacity(text.len() / 4 + 1);
     let mut rest = text.char_indices().peekable();
     let mut last_end = usize::MAX;
     while let Some((start, letter)) = rest.next() {
@@ -195,20 +195,20 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
             && last_end != start
             && text.get(start + 1..).and_then(|rest| rest.chars().next()).and_then(digit).is_some()
         {
-            kind = Kind::Digits;
+            kind = MessageTokenKind::Digits;
         }
         if found.len() == MAX_TOKENS {
             break;
         }
         let mut end = start + letter.len_utf8();
-        while kind != Kind::Sign
+        while kind != MessageTokenKind::Sign
             && let Some(&(at, next)) = rest.peek()
             && continues(text, kind, at, next)
         {
             end = at + next.len_utf8();
             rest.next();
         }
-        if kind == Kind::Digits
+        if kind == MessageTokenKind::Digits
             && !found.last().is_some_and(|last| stands_apart(last) || is_group(text, last, start))
             && let Some(far) = spaced(text, start, end, found.last())
         {
@@ -222,20 +222,22 @@ pub fn tokens(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Whether a letter goes on with the token before it.
-fn continues(text: &str, kind: Kind, at: usize, next: char) -> bool {
+fn continues(text: &str, kind: MessageTokenKind, at: usize, next: char) -> bool {
     let after = || text.get(at + next.len_utf8()..).and_then(|rest| rest.chars().next());
     match kind {
-        Kind::Digits => {
+        MessageTokenKind::Digits => {
             digit(next).is_some()
                 || (separator(next).is_some() && after().and_then(digit).is_some())
                 || (unseen(next) && after_unseen(text, at))
         }
-        Kind::Word(_) if matches!(next, '\'' | '’') => {
-            after().is_some_and(|letter| matches!(kind_of(letter), Some(Kind::Word(_))))
+        MessageTokenKind::Word(_) if matches!(next, '\'' | '’') => {
+            after().is_some_and(|letter| matches!(kind_of(letter), Some(MessageTokenKind::Word(_))))
         }
-        Kind::Word(script) => joins(next) || (kind_of(next) == Some(Kind::Word(script))),
-        Kind::Foreign => joins(next) || kind_of(next) == Some(Kind::Foreign),
-        Kind::Sign => false,
+        MessageTokenKind::Word(script) => {
+            joins(next) || (kind_of(next) == Some(MessageTokenKind::Word(script)))
+        }
+        MessageTokenKind::Foreign => joins(next) || kind_of(next) == Some(MessageTokenKind::Foreign),
+        MessageTokenKind::Sign => false,
     }
 }
 
@@ -247,8 +249,8 @@ fn after_unseen(text: &str, at: usize) -> bool {
 
 /// Whether digits after the token are no group of another number: in Aug 15 500 the 15 is a day, and 1800 123 456 is
 /// dialled.
-fn stands_apart(token: &Token<'_>) -> bool {
-    if token.kind == Kind::Digits {
+fn stands_apart(token: &MessageToken<'_>) -> bool {
+    if token.kind == MessageTokenKind::Digits {
         return matches!(token.text, "1800" | "1860");
     }
     let dates = |meaning| matches!(meaning, Meaning::MonthName(_) | Meaning::DayOfMonth).then_some(());
@@ -256,16 +258,16 @@ fn stands_apart(token: &Token<'_>) -> bool {
 }
 
 /// Whether only a space parts a token of digits from a place: then no number of several groups begins there.
-fn is_group(text: &str, last: &Token<'_>, start: usize) -> bool {
+fn is_group(text: &str, last: &MessageToken<'_>, start: usize) -> bool {
     let between = text.get(last.end()..start).unwrap_or_default();
-    last.kind == Kind::Digits && !between.is_empty() && between.chars().all(gap)
+    last.kind == MessageTokenKind::Digits && !between.is_empty() && between.chars().all(gap)
 }
 
 /// More groups than this are a list of numbers.
 const MOST_GROUPS: usize = 5;
 
 /// Where a number ends whose groups are parted by spaces: 1 50 000, 1 500, Rs 1, 50, 000. The reader doubts it.
-fn spaced(text: &str, start: usize, end: usize, before: Option<&Token<'_>>) -> Option<usize> {
+fn spaced(text: &str, start: usize, end: usize, before: Option<&MessageToken<'_>>) -> Option<usize> {
     let size = |group: &str| group.chars().filter(|letter| digit(*letter).is_some()).count();
     let plain = |group: &str| group.chars().all(|letter| digit(letter).is_some() || unseen(letter));
     let first = text.get(start..end).filter(|first| plain(first) && size(first) <= 3)?;
@@ -273,7 +275,7 @@ fn spaced(text: &str, start: usize, end: usize, before: Option<&Token<'_>>) -> O
     if named || first.chars().next().and_then(digit) == Some(0) {
         return None;
     }
-    let rupee = |token: &Token<'_>| {
+    let rupee = |token: &MessageToken<'_>| {
         matches!(token.text, "₹" | "." | ":") || ["rs", "inr"].contains(&token.key.as_str())
     };
     let mut far = end;
@@ -323,14 +325,14 @@ fn clashes(text: &str) -> Option<Languages> {
     lexicon::clashes(text)
 }
 
-fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
+fn token(text: &str, start: usize, kind: MessageTokenKind, glued: bool) -> MessageToken<'_> {
     let excluded = NO_SENSE.iter().any(|word| text.eq_ignore_ascii_case(word));
-    let known = matches!(kind, Kind::Word(_)) && text.len() <= MAX_WORD && !excluded;
+    let known = matches!(kind, MessageTokenKind::Word(_)) && text.len() <= MAX_WORD && !excluded;
     let other = LOOKED_UP_AS.iter().find(|(word, _)| text.eq_ignore_ascii_case(word));
     let mut key = if known { fold::key(other.map_or(text, |(_, other)| other)) } else { String::new() };
     let mut senses = if key.is_empty() { &[] } else { lexicon::senses(&key) };
     let native = match kind {
-        Kind::Word(script) if script != Script::Latin => Some(script),
+        MessageTokenKind::Word(script) if script != Script::Latin => Some(script),
         _ => None,
     };
     if let Some(script) = native.filter(|_| senses.is_empty() && known)
@@ -343,13 +345,13 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
             key = spoken;
         }
     }
-    if kind == Kind::Word(Script::Latin) && senses.iter().any(is_day) {
+    if kind == MessageTokenKind::Word(Script::Latin) && senses.iter().any(is_day) {
         // `nine` is nine, though ninne folds to the same.
         let english = lexicon::english_number(text);
         senses = if english.is_empty() { senses } else { english };
     }
     let clashes = clashes(text).filter(|_| known);
-    Token {
+    MessageToken {
         text,
         start,
         kind,
@@ -357,7 +359,7 @@ fn token(text: &str, start: usize, kind: Kind, glued: bool) -> Token<'_> {
         key,
         senses,
         clashes,
-        named: Named::No,
+        named: NameLikelihood::No,
         stem: OnceCell::new(),
         near: OnceCell::new(),
     }
@@ -395,16 +397,16 @@ mod tests {
 
     #[test]
     fn gave_is_no_tonne() {
-        use crate::amounts::Kind as Counts;
+        use crate::amounts::NumberKind as Counts;
         for (message, value) in
             [("രാമൻ 500 തന്നു", "500"), ("രാമൻ ആയിരം തന്നു", "1000"), ("raman 500 tannu", "500")]
         {
-            let found = crate::understand(message, &crate::Context::default()).numbers;
+            let found = crate::understand(message, &crate::UnderstandingContext::default()).numbers;
             let said: Vec<_> = found.iter().map(|one| (one.kind, one.value.to_string())).collect();
             assert_eq!(said, [(Counts::Money, value.to_owned())], "{message}");
         }
-        let found = crate::understand("5 టన్ను", &crate::Context::default()).numbers;
-        assert_eq!(found[0].unit, Some(crate::unit::Unit::Tonne));
+        let found = crate::understand("5 టన్ను", &crate::UnderstandingContext::default()).numbers;
+        assert_eq!(found[0].unit, Some(crate::unit::MeasureUnit::Tonne));
     }
 
     #[test]

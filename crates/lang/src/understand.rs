@@ -4,18 +4,18 @@ use jiff::civil::Date;
 use munshi_types::{Language, Script};
 use serde::Serialize;
 
-use crate::amounts::{self, Amount};
-use crate::dates::times::TimeFound;
-use crate::dates::{self, DateFound};
-use crate::detect::{self, Detection, Form};
+use crate::amounts::{self, NumberMention};
+use crate::dates::times::TimeMention;
+use crate::dates::{self, DateMention};
+use crate::detect::{self, LanguageDetection, ScriptForm};
 use crate::named;
-use crate::names::directory::{Directory, NameFound};
-use crate::reader::Reader;
-use crate::token::{MAX_TOKENS, Token, tokens};
+use crate::names::directory::{ContactDirectory, NameMention};
+use crate::reader::TokenizedMessage;
+use crate::token::{MAX_TOKENS, MessageToken, tokens};
 
 /// What is known before a message is read.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'c> {
+pub struct UnderstandingContext<'c> {
     /// The language, when the channel already knows it (speech does).
     pub language: Option<Language>,
     /// The languages of the messages before, the latest last; five are looked at.
@@ -25,36 +25,36 @@ pub struct Context<'c> {
     /// Today where the person is, so that `kal` becomes a date.
     pub today: Option<Date>,
     /// The people who may be named.
-    pub contacts: Option<&'c Directory>,
+    pub contacts: Option<&'c ContactDirectory>,
 }
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Understanding {
+pub struct MessageUnderstanding {
     pub language: Language,
     /// Whether it was written in the language's own script or in Latin letters.
-    pub script: Form,
+    pub script: ScriptForm,
     /// How sure the language is, from 0 to 1.
     pub confidence: f32,
-    pub numbers: Vec<Amount>,
-    pub dates: Vec<DateFound>,
+    pub numbers: Vec<NumberMention>,
+    pub dates: Vec<DateMention>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub times: Vec<TimeFound>,
+    pub times: Vec<TimeMention>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub names: Vec<NameFound>,
+    pub names: Vec<NameMention>,
     /// The message was longer than is read: what its end says is not among the above.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
 /// Reads a message.
-pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
+pub fn understand(message: &str, context: &UnderstandingContext<'_>) -> MessageUnderstanding {
     let tokens = tokens(message);
     let detection = detect::detect_tokens(&tokens);
     let language = context
         .language
         .unwrap_or_else(|| detect::choose(detection.as_ref(), context.last_languages, context.profile));
-    let script = detection.as_ref().map_or(Form::Latin, Detection::form);
+    let script = detection.as_ref().map_or(ScriptForm::Latin, LanguageDetection::form);
     let confidence = match (context.language, &detection) {
         (Some(_), _) => 1.0,
         (None, Some(found)) => found.confidence,
@@ -62,12 +62,12 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
     };
     // Latin letters and Devanagari serve many languages, whose numbers differ: a few words of them tell little.
     let many = tokens.iter().filter(|token| token.is_word()).count() > 3;
-    let told = |found: &Detection| {
+    let told = |found: &LanguageDetection| {
         found.is_sure() && (many || !matches!(found.script, Script::Latin | Script::Devanagari))
     };
     let sure = context.language.is_some() || detection.as_ref().is_some_and(told);
     let cut = is_cut(message, &tokens);
-    let mut reader = Reader::new(tokens, languages(language, context, detection.as_ref()), sure);
+    let mut reader = TokenizedMessage::new(tokens, languages(language, context, detection.as_ref()), sure);
     let mut names = context
         .contacts
         .map(|contacts| contacts.find_in(&reader.tokens, message, reader.known))
@@ -82,10 +82,11 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
     let numbers = amounts::find(&reader, message, &taken);
     // Das is a name, but not in das rupaye.
     names.retain(|name| {
-        let within = |number: &Amount| (number.start..number.start + number.text.len()).contains(&name.start);
+        let within =
+            |number: &NumberMention| (number.start..number.start + number.text.len()).contains(&name.start);
         !numbers.iter().any(within)
     });
-    Understanding {
+    MessageUnderstanding {
         language,
         script,
         confidence,
@@ -98,13 +99,17 @@ pub fn understand(message: &str, context: &Context<'_>) -> Understanding {
 }
 
 /// Whether anything but space lies behind the last token that is read.
-fn is_cut(message: &str, tokens: &[Token<'_>]) -> bool {
-    let end = tokens.last().map_or(0, Token::end);
+fn is_cut(message: &str, tokens: &[MessageToken<'_>]) -> bool {
+    let end = tokens.last().map_or(0, MessageToken::end);
     tokens.len() == MAX_TOKENS && message.get(end..).is_some_and(|rest| !rest.trim().is_empty())
 }
 
 /// The languages to read numbers in, the likeliest first: one when it is sure, else all that may be meant.
-fn languages(chosen: Language, context: &Context<'_>, detection: Option<&Detection>) -> Vec<Language> {
+fn languages(
+    chosen: Language,
+    context: &UnderstandingContext<'_>,
+    detection: Option<&LanguageDetection>,
+) -> Vec<Language> {
     let unsure = detection.filter(|found| context.language.is_none() && !found.is_sure());
     let Some(found) = unsure else { return vec![chosen] };
     // A language that explains none of the words was only the last resort.
@@ -119,12 +124,12 @@ fn languages(chosen: Language, context: &Context<'_>, detection: Option<&Detecti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::amounts::Kind;
+    use crate::amounts::NumberKind;
     use crate::numbers::Certainty;
 
     fn money(message: &str) -> Vec<(String, Certainty)> {
-        let found = understand(message, &Context::default()).numbers;
-        let money = found.into_iter().filter(|number| number.kind == Kind::Money);
+        let found = understand(message, &UnderstandingContext::default()).numbers;
+        let money = found.into_iter().filter(|number| number.kind == NumberKind::Money);
         money.map(|number| (number.value.to_string(), number.certainty)).collect()
     }
 
@@ -172,7 +177,7 @@ mod tests {
             ("couple of hundred", &["100"]),
             ("saade sau", &["100"]),
         ] {
-            let found = understand(message, &Context::default()).numbers;
+            let found = understand(message, &UnderstandingContext::default()).numbers;
             assert_eq!(found.len(), 1, "{message}: {found:?}");
             assert_eq!(found[0].certainty, Certainty::Ambiguous, "{message}");
             let said: Vec<String> = found[0].readings.iter().map(ToString::to_string).collect();
@@ -194,13 +199,13 @@ mod tests {
             "do baat karni hai",
             "one moment please",
         ] {
-            assert_eq!(understand(message, &Context::default()).numbers, [], "{message}");
+            assert_eq!(understand(message, &UnderstandingContext::default()).numbers, [], "{message}");
         }
     }
 
     #[test]
     fn every_number_knows_what_it_counts() {
-        use Kind::{Account, Date, Money, Phone, Quantity};
+        use NumberKind::{Account, Date, Money, Phone, Quantity};
         for (message, kinds) in [
             ("call Ramesh on 9876543210 about 500 rupees", &[Phone, Money][..]),
             ("+91 98765 43210 pe 2,500 bhejo", &[Phone, Money]),
@@ -219,7 +224,7 @@ mod tests {
             ("5 se 7 baje", &[Date, Date]),
             ("A/c *3618 Credited for Rs:2383.00 on 31-07-2025 03:24:18", &[Account, Money, Date, Date]),
         ] {
-            let found = understand(message, &Context::default()).numbers;
+            let found = understand(message, &UnderstandingContext::default()).numbers;
             assert_eq!(found.iter().map(|number| number.kind).collect::<Vec<_>>(), kinds, "{message}");
         }
     }
@@ -227,7 +232,7 @@ mod tests {
     #[test]
     fn a_day_on_either_side_is_told_by_the_verb() {
         let today = jiff::civil::date(2026, 11, 15);
-        let context = Context { today: Some(today), ..Context::default() };
+        let context = UnderstandingContext { today: Some(today), ..UnderstandingContext::default() };
         for (message, days) in [
             ("kal Ramesh ne 500 diya", &["2026-11-14"][..]),
             ("kal Ramesh 500 dega", &["2026-11-16"]),
@@ -252,7 +257,7 @@ mod tests {
 
     #[test]
     fn the_json_keeps_its_shape() {
-        let found = understand("Ramesh ne dhai hazaar diye", &Context::default());
+        let found = understand("Ramesh ne dhai hazaar diye", &UnderstandingContext::default());
         let value = serde_json::to_value(&found).unwrap();
         assert_eq!(value["language"], "hi");
         assert_eq!(value["script"], "latin");
@@ -265,8 +270,8 @@ mod tests {
 
     #[test]
     fn a_name_is_no_name_inside_an_amount() {
-        let contacts = Directory::new(["Das", "Ramesh"]);
-        let context = Context { contacts: Some(&contacts), ..Context::default() };
+        let contacts = ContactDirectory::new(["Das", "Ramesh"]);
+        let context = UnderstandingContext { contacts: Some(&contacts), ..UnderstandingContext::default() };
         let names = |message| {
             understand(message, &context).names.into_iter().map(|name| name.text).collect::<Vec<_>>()
         };

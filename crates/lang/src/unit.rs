@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub enum Unit {
+pub enum MeasureUnit {
     #[serde(rename = "kg")]
     Kilogram,
     #[serde(rename = "g")]

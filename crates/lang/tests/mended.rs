@@ -1,20 +1,22 @@
 //! Amounts, dates and languages that were once read wrong, each as it must be read.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_lang::{Amount, Certainty, Context, Kind, Understanding, understand};
+use munshi_lang::{
+    Certainty, MessageUnderstanding, NumberKind, NumberMention, UnderstandingContext, understand,
+};
 use munshi_types::Language;
 
-fn read(message: &str) -> Understanding {
+fn read(message: &str) -> MessageUnderstanding {
     let (language, message) =
         match message.split_once(": ").map(|(code, rest)| (code.parse::<Language>(), rest)) {
             Some((Ok(language), rest)) => (Some(language), rest),
             _ => (None, message),
         };
     let today = Some(jiff::civil::date(2026, 11, 15));
-    understand(message, &Context { language, today, ..Context::default() })
+    understand(message, &UnderstandingContext { language, today, ..UnderstandingContext::default() })
 }
 
-fn one(message: &str) -> Amount {
+fn one(message: &str) -> NumberMention {
     let found = read(message).numbers;
     assert_eq!(found.len(), 1, "{message}: {found:?}");
     found.into_iter().next().unwrap()
@@ -40,7 +42,7 @@ fn unsure(cases: &[(&str, &[&str])]) {
     }
 }
 
-fn kinds(message: &str) -> Vec<(Kind, String)> {
+fn kinds(message: &str) -> Vec<(NumberKind, String)> {
     read(message).numbers.into_iter().map(|one| (one.kind, one.value.to_string())).collect()
 }
 
@@ -103,26 +105,29 @@ fn a_marked_amount_may_be_grouped_as_the_west_does_it() {
 #[test]
 fn two_amounts_before_one_money_word_are_unsure() {
     let found = one("65000 75000 rupaye");
-    assert_eq!((found.kind, found.range, found.certainty), (Kind::Money, true, Certainty::Ambiguous));
+    assert_eq!((found.kind, found.range, found.certainty), (NumberKind::Money, true, Certainty::Ambiguous));
     let far = read("75000 2000 rupaye").numbers;
     assert!(
-        far.iter().all(|one| one.kind == Kind::Money && one.certainty == Certainty::Ambiguous),
+        far.iter().all(|one| one.kind == NumberKind::Money && one.certainty == Certainty::Ambiguous),
         "{far:?}"
     );
-    assert_eq!(kinds("75000 25000"), [(Kind::Plain, "75000".to_owned()), (Kind::Plain, "25000".to_owned())]);
+    assert_eq!(
+        kinds("75000 25000"),
+        [(NumberKind::Plain, "75000".to_owned()), (NumberKind::Plain, "25000".to_owned())]
+    );
 }
 
 #[test]
 fn a_few_digits_after_number_name_nothing_for_sure() {
     unsure(&[("number 500 diya", &["500"]), ("number 5000 diya", &["5000"])]);
-    assert_eq!(kinds("number 500 diya"), [(Kind::Money, "500".to_owned())]);
-    assert_eq!(read("OTP 4512").numbers[0].kind, Kind::Account);
+    assert_eq!(kinds("number 500 diya"), [(NumberKind::Money, "500".to_owned())]);
+    assert_eq!(read("OTP 4512").numbers[0].kind, NumberKind::Account);
 }
 
 #[test]
 fn the_digits_after_a_month_are_its_day() {
     for message in ["Aug 15 500 diye", "15 Aug 500 diye", "tareekh 15 500 diye"] {
-        let expected = [(Kind::Date, "15".to_owned()), (Kind::Money, "500".to_owned())];
+        let expected = [(NumberKind::Date, "15".to_owned()), (NumberKind::Money, "500".to_owned())];
         assert_eq!(kinds(message), expected, "{message}");
         assert_eq!(read(message).dates.len(), 1, "{message}");
     }

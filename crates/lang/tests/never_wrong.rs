@@ -1,15 +1,16 @@
 //! Amounts that are easily read wrong: each is read right, or says that it is unsure.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_lang::{Certainty, Context, Directory, Kind, understand};
+use munshi_lang::{Certainty, ContactDirectory, NumberKind, UnderstandingContext, understand};
 use munshi_types::Language;
 
 /// No number of the message is exact and other than expected.
 fn check(language: Option<&str>, message: &str, expected: &[&str]) {
     let language = language.and_then(|code| code.parse::<Language>().ok());
-    let found = understand(message, &Context { language, ..Context::default() }).numbers;
+    let found =
+        understand(message, &UnderstandingContext { language, ..UnderstandingContext::default() }).numbers;
     assert!(!found.is_empty(), "{message}: nothing");
-    for number in found.iter().filter(|number| number.kind != Kind::Date) {
+    for number in found.iter().filter(|number| number.kind != NumberKind::Date) {
         let right = expected.contains(&number.value.to_string().as_str());
         assert!(right || number.certainty == Certainty::Ambiguous, "{message}: {found:?}");
     }
@@ -120,7 +121,7 @@ fn points_and_strokes_make_one_number() {
         ("2 1/2 kilo", "2.5"),
     ] {
         check(None, message, &[expected]);
-        let found = understand(message, &Context::default()).numbers;
+        let found = understand(message, &UnderstandingContext::default()).numbers;
         assert_eq!(found.len(), 1, "{message}: {found:?}");
     }
 }
@@ -160,8 +161,11 @@ fn sandhi_that_can_be_cut_two_ways_is_unsure() {
 
 /// What a message says to a list of contacts: each number that is exact, and each name with its certainty.
 fn with_contacts(contacts: &[&str], message: &str) -> (Vec<String>, Vec<(String, Certainty)>) {
-    let contacts = Directory::new(contacts);
-    let found = understand(message, &Context { contacts: Some(&contacts), ..Context::default() });
+    let contacts = ContactDirectory::new(contacts);
+    let found = understand(
+        message,
+        &UnderstandingContext { contacts: Some(&contacts), ..UnderstandingContext::default() },
+    );
     let exact = found.numbers.iter().filter(|number| number.certainty == Certainty::Exact);
     let names = found.names.into_iter().map(|name| (name.candidates[0].name.clone(), name.certainty));
     (exact.map(|number| number.value.to_string()).collect(), names.collect())
@@ -320,10 +324,15 @@ const MEANT: &[(&str, &str, &[&str])] = &[
 fn what_is_meant_is_read_or_offered() {
     for (language, message, meant) in MEANT {
         let language = language.parse::<Language>().ok();
-        let found = understand(message, &Context { language, ..Context::default() }).numbers;
+        let found =
+            understand(message, &UnderstandingContext { language, ..UnderstandingContext::default() })
+                .numbers;
         assert_eq!(found.is_empty(), meant.is_empty(), "{message}: {found:?}");
         for number in &found {
-            assert!(!matches!(number.kind, Kind::Phone | Kind::Account | Kind::Date), "{message}: {found:?}");
+            assert!(
+                !matches!(number.kind, NumberKind::Phone | NumberKind::Account | NumberKind::Date),
+                "{message}: {found:?}"
+            );
             let readings: Vec<String> = number.readings.iter().map(ToString::to_string).collect();
             let offered = readings.iter().any(|value| meant.contains(&value.as_str()));
             assert!(offered, "{message}: {found:?}");
@@ -349,7 +358,7 @@ fn digits_that_name_something_still_do() {
         ("mera pin ek do teen char hai", "1234"),
         ("1234 5678 9012", "123456789012"),
     ] {
-        let found = understand(message, &Context::default()).numbers;
+        let found = understand(message, &UnderstandingContext::default()).numbers;
         assert_eq!(found[0].digits.as_deref(), Some(digits), "{message}: {found:?}");
     }
 }
@@ -357,7 +366,7 @@ fn digits_that_name_something_still_do() {
 #[test]
 fn a_message_that_is_only_a_name_or_a_verb_is_unsure() {
     for message in ["do", "Das", "Anju", "Shah", "Ekta"] {
-        let found = understand(message, &Context::default()).numbers;
+        let found = understand(message, &UnderstandingContext::default()).numbers;
         assert!(found.iter().all(|number| number.certainty == Certainty::Ambiguous), "{message}: {found:?}");
     }
 }
@@ -369,11 +378,11 @@ fn a_megabyte_is_read_to_where_reading_ends() {
         ["9 ", "do ", "900 ", "1, ", "Rs 1, 50, ", "5OO", "nau ", "saath sau ", "९ ", "\u{200B}9", "12 Cr "]
     {
         let message = part.repeat(1_000_000 / part.len());
-        let found = understand(&message, &Context::default());
+        let found = understand(&message, &UnderstandingContext::default());
         assert!(found.cut || found.numbers.len() < 2, "{part:?}: {}", found.numbers.len());
     }
-    assert!(!understand("Ramesh ne 500 diye", &Context::default()).cut);
+    assert!(!understand("Ramesh ne 500 diye", &UnderstandingContext::default()).cut);
     let list = "250 ".repeat(40);
-    let found = understand(&list, &Context::default()).numbers;
+    let found = understand(&list, &UnderstandingContext::default()).numbers;
     assert_eq!(found.len(), 40);
 }

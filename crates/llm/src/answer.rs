@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use munshi_types::tool::{ToolName, ToolSpec};
 
-use crate::chat::{ChatRequest, Event, Output, StopReason, ToolChoice};
+use crate::chat::{ChatEvent, ChatRequest, ReplyFormat, StopReason, ToolChoice};
 use crate::dialect::JsonMode;
-use crate::target::{Target, Wire};
+use crate::target::{ModelTarget, WireFormat};
 
 /// The name of the tool that stands for the answer.
 const ANSWER: &str = "give_answer";
 
 /// The request as the wire is to see it.
-pub(crate) fn prepare<'a>(target: &Target, request: &'a ChatRequest) -> Cow<'a, ChatRequest> {
-    let Output::Json { schema, .. } = &request.output else { return Cow::Borrowed(request) };
+pub(crate) fn prepare<'a>(target: &ModelTarget, request: &'a ChatRequest) -> Cow<'a, ChatRequest> {
+    let ReplyFormat::Json { schema, .. } = &request.output else { return Cow::Borrowed(request) };
     match target.dialect.json {
         JsonMode::Schema => Cow::Borrowed(request),
         JsonMode::Tool => Cow::Owned(with_tool(target, request)),
@@ -28,13 +28,13 @@ pub(crate) fn prepare<'a>(target: &Target, request: &'a ChatRequest) -> Cow<'a, 
     }
 }
 
-fn with_tool(target: &Target, request: &ChatRequest) -> ChatRequest {
+fn with_tool(target: &ModelTarget, request: &ChatRequest) -> ChatRequest {
     let mut request = request.clone();
-    let Output::Json { schema, .. } = std::mem::take(&mut request.output) else { return request };
+    let ReplyFormat::Json { schema, .. } = std::mem::take(&mut request.output) else { return request };
     let Ok(name) = ANSWER.parse::<ToolName>() else { return request };
     let spec = ToolSpec { parameters: schema, ..ToolSpec::read(name, "Gives the answer.", "") };
     // Anthropic refuses to think when a tool is forced.
-    if target.wire == Wire::Anthropic {
+    if target.wire == WireFormat::Anthropic {
         request.thinking = None;
     }
     request.tools.push(Arc::new(spec));
@@ -44,39 +44,39 @@ fn with_tool(target: &Target, request: &ChatRequest) -> ChatRequest {
 
 /// Turns the answer's tool call into text, event by event.
 #[derive(Debug, Default)]
-pub(crate) struct Unwrap {
+pub(crate) struct AnswerToolUnwrapper {
     is_wanted: bool,
     answer: Option<usize>,
     has_other_calls: bool,
 }
 
-impl Unwrap {
-    pub(crate) fn new(target: &Target, request: &ChatRequest) -> Self {
-        let is_wanted = request.output != Output::Text && target.dialect.json == JsonMode::Tool;
+impl AnswerToolUnwrapper {
+    pub(crate) fn new(target: &ModelTarget, request: &ChatRequest) -> Self {
+        let is_wanted = request.output != ReplyFormat::Text && target.dialect.json == JsonMode::Tool;
         Self { is_wanted, ..Self::default() }
     }
 
     /// None for what the caller has no use for.
-    pub(crate) fn event(&mut self, event: Event) -> Option<Event> {
+    pub(crate) fn event(&mut self, event: ChatEvent) -> Option<ChatEvent> {
         if !self.is_wanted {
             return Some(event);
         }
         match event {
-            Event::ToolCallStarted { index, name, .. } if name == ANSWER => {
+            ChatEvent::ToolCallStarted { index, name, .. } if name == ANSWER => {
                 self.answer = Some(index);
                 None
             }
-            Event::ToolCallStarted { .. } => {
+            ChatEvent::ToolCallStarted { .. } => {
                 self.has_other_calls = true;
                 Some(event)
             }
-            Event::ToolCallArguments { index, fragment } if self.answer == Some(index) => {
-                Some(Event::Text(fragment))
+            ChatEvent::ToolCallArguments { index, fragment } if self.answer == Some(index) => {
+                Some(ChatEvent::Text(fragment))
             }
             // What it says beside the answer is no part of it.
-            Event::Text(_) => None,
-            Event::Finished { stop: StopReason::ToolUse, usage } if !self.has_other_calls => {
-                Some(Event::Finished { stop: StopReason::EndTurn, usage })
+            ChatEvent::Text(_) => None,
+            ChatEvent::Finished { stop: StopReason::ToolUse, usage } if !self.has_other_calls => {
+                Some(ChatEvent::Finished { stop: StopReason::EndTurn, usage })
             }
             other => Some(other),
         }
@@ -88,15 +88,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::chat::Usage;
+    use crate::chat::TokenUsage;
 
     fn request() -> ChatRequest {
-        let output = Output::Json { name: "fruit".to_owned(), schema: json!({"type": "object"}) };
+        let output = ReplyFormat::Json { name: "fruit".to_owned(), schema: json!({"type": "object"}) };
         ChatRequest { output, ..ChatRequest::default() }
     }
 
-    fn target(json: JsonMode) -> Target {
-        let mut target = Target::new("t", Wire::Anthropic, "", "m");
+    fn target(json: JsonMode) -> ModelTarget {
+        let mut target = ModelTarget::new("t", WireFormat::Anthropic, "", "m");
         target.dialect.json = json;
         target
     }
@@ -108,16 +108,16 @@ mod tests {
         assert_eq!(asked.tool_choice, ToolChoice::Named(ANSWER.to_owned()));
         assert_eq!(asked.tools[0].parameters, json!({"type": "object"}));
 
-        let mut unwrap = Unwrap::new(&target, &request);
+        let mut unwrap = AnswerToolUnwrapper::new(&target, &request);
         let events = [
-            Event::Text("Here you are:".to_owned()),
-            Event::ToolCallStarted { index: 1, id: "c".to_owned(), name: ANSWER.to_owned() },
-            Event::ToolCallArguments { index: 1, fragment: "{\"a\":1}".to_owned() },
-            Event::Finished { stop: StopReason::ToolUse, usage: Usage::default() },
+            ChatEvent::Text("Here you are:".to_owned()),
+            ChatEvent::ToolCallStarted { index: 1, id: "c".to_owned(), name: ANSWER.to_owned() },
+            ChatEvent::ToolCallArguments { index: 1, fragment: "{\"a\":1}".to_owned() },
+            ChatEvent::Finished { stop: StopReason::ToolUse, usage: TokenUsage::default() },
         ];
         let seen: Vec<_> = events.into_iter().filter_map(|event| unwrap.event(event)).collect();
-        let end = Event::Finished { stop: StopReason::EndTurn, usage: Usage::default() };
-        assert_eq!(seen, [Event::Text("{\"a\":1}".to_owned()), end]);
+        let end = ChatEvent::Finished { stop: StopReason::EndTurn, usage: TokenUsage::default() };
+        assert_eq!(seen, [ChatEvent::Text("{\"a\":1}".to_owned()), end]);
     }
 
     #[test]

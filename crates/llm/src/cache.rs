@@ -1,27 +1,29 @@
 //! Where cache marks go. A mark ends a prefix, in the order tools, system, messages; at most four are allowed, and a
 //! prefix below the provider's smallest size is not kept, so a mark there would be wasted.
 
-use crate::chat::{Breakpoint, Lifetime};
+use crate::chat::{CacheBreakpoint, CacheLifetime};
 
 const MOST_MARKS: usize = 4;
 
 /// Token estimates of a request's pieces, in the order the provider reads them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sizes {
+pub struct RequestTokenCounts {
     pub tools: u64,
     pub system: Vec<u64>,
     pub messages: Vec<u64>,
 }
 
-impl Sizes {
+impl RequestTokenCounts {
     /// Tokens up to and with the place; none where there is no such place.
-    fn prefix(&self, place: Breakpoint) -> Option<u64> {
+    fn prefix(&self, place: CacheBreakpoint) -> Option<u64> {
         let upto = |sizes: &[u64], index: usize| Some(sizes.get(..=index)?.iter().sum::<u64>());
         let system = || self.tools + self.system.iter().sum::<u64>();
         match place {
-            Breakpoint::AfterTools(_) => (self.tools > 0).then_some(self.tools),
-            Breakpoint::AfterSystem(index, _) => upto(&self.system, index).map(|size| self.tools + size),
-            Breakpoint::AfterMessage(index, _) => upto(&self.messages, index).map(|size| system() + size),
+            CacheBreakpoint::AfterTools(_) => (self.tools > 0).then_some(self.tools),
+            CacheBreakpoint::AfterSystem(index, _) => upto(&self.system, index).map(|size| self.tools + size),
+            CacheBreakpoint::AfterMessage(index, _) => {
+                upto(&self.messages, index).map(|size| system() + size)
+            }
         }
     }
 }
@@ -31,22 +33,22 @@ impl Sizes {
 /// - Two wishes for one place are one mark, of the longer lifetime.
 /// - A provider wants longer lifetimes before shorter ones: what stands before an hour's mark is kept an hour too.
 /// - Of more than four the last stays, for it is the longest prefix, and those that add least go.
-pub fn plan(wishes: &[Breakpoint], sizes: &Sizes, minimum: u32) -> Vec<Breakpoint> {
+pub fn plan(wishes: &[CacheBreakpoint], sizes: &RequestTokenCounts, minimum: u32) -> Vec<CacheBreakpoint> {
     if minimum == 0 {
         return Vec::new();
     }
     let known = wishes.iter().filter_map(|wish| Some((*wish, sizes.prefix(*wish)?)));
     let mut marks: Vec<_> = known.filter(|(_, size)| *size >= u64::from(minimum)).collect();
     // The longer lifetime first, so that it is the one kept of two for one place.
-    marks.sort_by_key(|(wish, _)| (position(*wish), lifetime(*wish) == Lifetime::FiveMinutes));
+    marks.sort_by_key(|(wish, _)| (position(*wish), lifetime(*wish) == CacheLifetime::FiveMinutes));
     marks.dedup_by_key(|(wish, _)| position(*wish));
     while marks.len() > MOST_MARKS {
         marks.remove(least(&marks));
     }
-    let mut longest = Lifetime::FiveMinutes;
+    let mut longest = CacheLifetime::FiveMinutes;
     for (mark, _) in marks.iter_mut().rev() {
-        if lifetime(*mark) == Lifetime::OneHour {
-            longest = Lifetime::OneHour;
+        if lifetime(*mark) == CacheLifetime::OneHour {
+            longest = CacheLifetime::OneHour;
         }
         *mark = lasting(*mark, longest);
     }
@@ -54,33 +56,33 @@ pub fn plan(wishes: &[Breakpoint], sizes: &Sizes, minimum: u32) -> Vec<Breakpoin
 }
 
 /// The mark, the last one aside, that adds the fewest tokens to the one before it.
-fn least(marks: &[(Breakpoint, u64)]) -> usize {
+fn least(marks: &[(CacheBreakpoint, u64)]) -> usize {
     let before = |index: usize| index.checked_sub(1).and_then(|at| marks.get(at)).map_or(0, |mark| mark.1);
     let all_but_last = 0..marks.len().saturating_sub(1);
     all_but_last.min_by_key(|index| marks.get(*index).map(|mark| mark.1 - before(*index))).unwrap_or(0)
 }
 
-const fn position(mark: Breakpoint) -> (u8, usize) {
+const fn position(mark: CacheBreakpoint) -> (u8, usize) {
     match mark {
-        Breakpoint::AfterTools(_) => (0, 0),
-        Breakpoint::AfterSystem(index, _) => (1, index),
-        Breakpoint::AfterMessage(index, _) => (2, index),
+        CacheBreakpoint::AfterTools(_) => (0, 0),
+        CacheBreakpoint::AfterSystem(index, _) => (1, index),
+        CacheBreakpoint::AfterMessage(index, _) => (2, index),
     }
 }
 
-const fn lifetime(mark: Breakpoint) -> Lifetime {
+const fn lifetime(mark: CacheBreakpoint) -> CacheLifetime {
     match mark {
-        Breakpoint::AfterTools(life)
-        | Breakpoint::AfterSystem(_, life)
-        | Breakpoint::AfterMessage(_, life) => life,
+        CacheBreakpoint::AfterTools(life)
+        | CacheBreakpoint::AfterSystem(_, life)
+        | CacheBreakpoint::AfterMessage(_, life) => life,
     }
 }
 
-const fn lasting(mark: Breakpoint, life: Lifetime) -> Breakpoint {
+const fn lasting(mark: CacheBreakpoint, life: CacheLifetime) -> CacheBreakpoint {
     match mark {
-        Breakpoint::AfterTools(_) => Breakpoint::AfterTools(life),
-        Breakpoint::AfterSystem(index, _) => Breakpoint::AfterSystem(index, life),
-        Breakpoint::AfterMessage(index, _) => Breakpoint::AfterMessage(index, life),
+        CacheBreakpoint::AfterTools(_) => CacheBreakpoint::AfterTools(life),
+        CacheBreakpoint::AfterSystem(index, _) => CacheBreakpoint::AfterSystem(index, life),
+        CacheBreakpoint::AfterMessage(index, _) => CacheBreakpoint::AfterMessage(index, life),
     }
 }
 
@@ -89,12 +91,12 @@ mod tests {
     use proptest::prelude::{Just, any, prop, prop_oneof, proptest};
     use proptest::strategy::Strategy;
 
-    use super::Breakpoint::{AfterMessage, AfterSystem, AfterTools};
-    use super::Lifetime::{FiveMinutes, OneHour};
+    use super::CacheBreakpoint::{AfterMessage, AfterSystem, AfterTools};
+    use super::CacheLifetime::{FiveMinutes, OneHour};
     use super::*;
 
-    fn sizes() -> Sizes {
-        Sizes { tools: 2000, system: vec![300, 500], messages: vec![100, 900, 50] }
+    fn sizes() -> RequestTokenCounts {
+        RequestTokenCounts { tools: 2000, system: vec![300, 500], messages: vec![100, 900, 50] }
     }
 
     #[test]
@@ -121,7 +123,7 @@ mod tests {
             [AfterMessage(1, FiveMinutes)]
         );
         assert_eq!(plan(&[AfterSystem(2, OneHour), AfterMessage(9, OneHour)], &sizes(), 1), []);
-        let bare = Sizes { messages: vec![5000], ..Sizes::default() };
+        let bare = RequestTokenCounts { messages: vec![5000], ..RequestTokenCounts::default() };
         assert_eq!(
             plan(&[AfterTools(OneHour), AfterMessage(0, OneHour)], &bare, 1024),
             [AfterMessage(0, OneHour)]
@@ -155,7 +157,7 @@ mod tests {
         assert_eq!(plan(&wishes, &sizes(), 1024), expected);
     }
 
-    fn wish() -> impl Strategy<Value = Breakpoint> {
+    fn wish() -> impl Strategy<Value = CacheBreakpoint> {
         let life = prop_oneof![Just(FiveMinutes), Just(OneHour)];
         (0..3_u8, 0..6_usize, life).prop_map(|(kind, index, life)| match kind {
             0 => AfterTools(life),
@@ -173,7 +175,7 @@ mod tests {
             messages in prop::collection::vec(0..3000_u64, 0..6),
             minimum in any::<u16>(),
         ) {
-            let sizes = Sizes { tools, system, messages };
+            let sizes = RequestTokenCounts { tools, system, messages };
             let marks = plan(&wishes, &sizes, u32::from(minimum));
             assert!(marks.len() <= MOST_MARKS);
             assert!(marks.windows(2).all(|pair| position(pair[0]) < position(pair[1])));

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Db, Door, Migration, Page, PageRequest, PlatformTx, Result, Row, Tx, across_tenants, migration,
-    params,
+    Cursor, Db, Migration, Page, PageRequest, PlatformScope, PlatformTx, Result, Row, Tx, across_tenants,
+    migration, params,
 };
 use munshi_types::{CallId, Id, Timestamp};
 use serde::Serialize;
 use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
-use crate::chat::Usage;
+use crate::chat::TokenUsage;
 use crate::fault;
-use crate::gateway::{Breaker, CallRecord, Finding, Spend, Tab};
+use crate::gateway::{CallRecord, CallRecorder, CallSpend, CircuitBreaker, HealthSignal};
 use crate::money::Cost;
 
 /// Why the installation may look at all tenants' calls: to know how its models are.
-pub const MODELS: Door = Door::new("models");
+pub const MODELS: PlatformScope = PlatformScope::new("models");
 
 pub const MIGRATIONS: &[Migration] = &[migration!("0004_models")];
 
@@ -64,7 +64,7 @@ pub fn record(tx: &mut Tx<'_>, call: &CallRecord) -> Result<()> {
 
 /// An attempt as it is read back.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CallView {
+pub struct ModelCallView {
     pub id: CallId,
     pub purpose: String,
     pub target: String,
@@ -74,7 +74,7 @@ pub struct CallView {
     pub outcome: String,
     pub detail: Option<String>,
     pub request_id: Option<String>,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// None where nobody knows the price.
     pub cost: Option<Cost>,
     pub first_token_micros: Option<i64>,
@@ -82,7 +82,7 @@ pub struct CallView {
     pub started_at: Timestamp,
 }
 
-impl CallView {
+impl ModelCallView {
     fn read(row: &Row<'_>) -> Result<Self> {
         let tokens = |name: &str| row.get::<i64>(name).map(|count| u64::try_from(count).unwrap_or(0));
         Ok(Self {
@@ -95,7 +95,7 @@ impl CallView {
             outcome: row.get("outcome")?,
             detail: row.get("detail")?,
             request_id: row.get("request_id")?,
-            usage: Usage {
+            usage: TokenUsage {
                 input: tokens("input_tokens")?,
                 output: tokens("output_tokens")?,
                 cache_read: tokens("cache_read_tokens")?,
@@ -113,7 +113,7 @@ impl CallView {
 }
 
 /// A tenant's attempts, newest first.
-pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<CallView>> {
+pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ModelCallView>> {
     let rows = tx.all(
         "SELECT id, purpose, target, provider, model, attempt, outcome, detail, request_id, input_tokens,
                 output_tokens, cache_read_tokens, cache_write_5m_tokens, cache_write_1h_tokens, thinking_tokens,
@@ -121,13 +121,13 @@ pub fn newest(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<CallView>> 
          FROM llm_calls WHERE tenant_id = $1 AND (started_at, id) < ($2, $3)
          ORDER BY started_at DESC, id DESC LIMIT $4",
         params![request.after.time, request.after.id, request.fetch()],
-        CallView::read,
+        ModelCallView::read,
     )?;
     Ok(Page::of(rows, request, |call| Cursor { time: call.started_at, id: call.id.as_uuid() }))
 }
 
 /// What a tenant has used since a moment. The cost is none where the price of any of it is unknown.
-pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
+pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<CallSpend> {
     tx.one(
         "SELECT CAST(coalesce(sum(input_tokens + output_tokens + cache_read_tokens + cache_write_5m_tokens
                   + cache_write_1h_tokens), 0) AS BIGINT) AS tokens,
@@ -141,22 +141,22 @@ pub fn used_since(tx: &mut Tx<'_>, since: Timestamp) -> Result<Spend> {
             let tokens = u64::try_from(row.get::<i64>("tokens")?).unwrap_or(0);
             let output = u64::try_from(row.get::<i64>("output")?).unwrap_or(0);
             let cost = Cost::from_micros(row.get("cost")?);
-            Ok(Spend { tokens, output, cost: is_known.then_some(cost) })
+            Ok(CallSpend { tokens, output, cost: is_known.then_some(cost) })
         },
     )
 }
 
 /// How a target has been, as all processes have found it.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
-    pub breaker: Breaker,
+pub struct TargetHealth {
+    pub breaker: CircuitBreaker,
     /// Why the last attempt ended, and whether that was a failure.
     pub last: Option<(String, bool)>,
 }
 
 /// How the targets have been since a moment, by name: for a look from outside. Pauses that providers asked for, and
 /// which call was a trial, are known only to the process that heard it.
-pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, Seen>> {
+pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMap<String, TargetHealth>> {
     let rows = tx.all(
         across_tenants(
             "SELECT target, outcome, is_failure, started_at, total_micros FROM llm_calls
@@ -170,13 +170,13 @@ pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMa
             Ok((row.get::<String>("target")?, outcome, row.get::<bool>("is_failure")?, started.plus(took)))
         },
     )?;
-    let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
+    let mut seen: BTreeMap<String, TargetHealth> = BTreeMap::new();
     for (target, outcome, is_failure, ended) in rows {
         let target = seen.entry(target).or_default();
         let finding = match (is_failure, fault::code_blames_target(&outcome)) {
-            (false, _) => Finding::Well,
-            (true, true) => Finding::Ill,
-            (true, false) => Finding::Nothing,
+            (false, _) => HealthSignal::Well,
+            (true, true) => HealthSignal::Ill,
+            (true, false) => HealthSignal::Nothing,
         };
         let permission = target.breaker.ask(ended);
         target.breaker.report(finding, permission, ended);
@@ -187,12 +187,12 @@ pub fn health_since(tx: &mut PlatformTx<'_>, since: Timestamp) -> Result<BTreeMa
 
 /// A tab that writes each attempt by itself, for callers with no transaction of their own.
 #[derive(Clone, Debug)]
-pub struct StoredTab {
+pub struct StoredCallLog {
     db: Db,
     tasks: TaskTracker,
 }
 
-impl StoredTab {
+impl StoredCallLog {
     pub fn new(db: Db) -> Self {
         Self { db, tasks: TaskTracker::new() }
     }
@@ -205,7 +205,7 @@ impl StoredTab {
     }
 }
 
-impl Tab for StoredTab {
+impl CallRecorder for StoredCallLog {
     fn add(&self, call: CallRecord) {
         let Ok(runtime) = Handle::try_current() else {
             tracing::error!(call = %call.id, "an attempt at a model ended where it can't be written down");

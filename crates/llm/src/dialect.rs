@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 /// Part of a target, set by configuration; nothing is guessed from names of hosts or models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialect {
-    pub key: KeyPlace,
+    pub key: KeyHeader,
     /// Added to every address, such as Azure's `api-version`.
     pub query: Vec<(String, String)>,
     /// What the OpenAI wire calls the output limit.
@@ -33,7 +33,7 @@ pub struct Dialect {
 impl Default for Dialect {
     fn default() -> Self {
         Self {
-            key: KeyPlace::default(),
+            key: KeyHeader::default(),
             query: Vec::new(),
             output_limit: OutputLimit::default(),
             stream: true,
@@ -51,7 +51,7 @@ impl Default for Dialect {
 
 /// The header that carries the key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum KeyPlace {
+pub enum KeyHeader {
     /// `x-api-key`, `authorization: Bearer` or `x-goog-api-key`.
     #[default]
     AsDocumented,

@@ -2,18 +2,18 @@
 
 use serde::Serialize;
 
-use crate::chat::Thinking;
+use crate::chat::ThinkingBudget;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Effort {
+pub(crate) enum ThinkingEffort {
     Low,
     Medium,
     High,
 }
 
-impl Effort {
-    pub(crate) const fn of(wanted: Thinking) -> Self {
+impl ThinkingEffort {
+    pub(crate) const fn of(wanted: ThinkingBudget) -> Self {
         match wanted.budget_tokens {
             ..=2048 => Self::Low,
             2049..=8192 => Self::Medium,

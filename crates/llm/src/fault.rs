@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// Where a call was when its time ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
+pub enum TimeoutStage {
     Connect,
     FirstByte,
     BetweenBytes,
     Whole,
 }
 
-impl Stage {
+impl TimeoutStage {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Connect => "connecting",
@@ -24,9 +24,9 @@ impl Stage {
 
 /// Never holds a key, a header or a prompt: it is logged and stored as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum ModelError {
     #[error("the model took too long {}", .0.as_str())]
-    Timeout(Stage),
+    Timeout(TimeoutStage),
     #[error("the provider can't be reached: {0}")]
     Unreachable(String),
     #[error("the provider asks to slow down")]
@@ -63,7 +63,7 @@ pub enum Fault {
     NoTarget(String),
 }
 
-impl Fault {
+impl ModelError {
     /// Whether the same call to the same target may pass when tried again.
     pub const fn is_passing(&self) -> bool {
         matches!(
@@ -112,7 +112,7 @@ impl Fault {
     }
 }
 
-/// The same as [`Fault::blames_target`], for what was stored; whether a provider said when to come back was not.
+/// The same as [`ModelError::blames_target`], for what was stored; whether a provider said when to come back was not.
 pub fn code_blames_target(code: &str) -> bool {
     let all = ["timeout", "unreachable", "provider_failed", "interrupted", "garbled", "unauthorised"];
     all.contains(&code)

@@ -1,6 +1,6 @@
 //! Models behind one trait.
 //!
-//! A [`Provider`] takes a [`ChatRequest`] and gives a stream of [`Event`]s that ends properly or with a [`Fault`]: a
+//! A [`Provider`] takes a [`ChatRequest`] and gives a stream of [`ChatEvent`]s that ends properly or with a [`ModelError`]: a
 //! stream that just stops is a fault, however much text came before. Everything above (routing, fallback, budgets)
 //! works on these few types and knows no wire.
 //!
@@ -45,11 +45,14 @@ pub mod transport;
 pub mod wires;
 
 pub use calls::MIGRATIONS;
-pub use chat::{ChatRequest, Event, Message, Part, Reply, Role, StopReason, ToolCall, ToolChoice, Usage};
+pub use chat::{
+    ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelMessagePart, ModelRole, StopReason, TokenUsage,
+    ToolCall, ToolChoice,
+};
 pub use dialect::Dialect;
-pub use fault::{Fault, Stage};
+pub use fault::{ModelError, TimeoutStage};
 pub use gateway::Gateway;
-pub use provider::{ChatStream, Embedding, Provider, Switch};
-pub use target::{Capabilities, Target, Timeouts, Wire};
+pub use provider::{ChatStream, Embedding, Provider, ProviderSwitch};
+pub use target::{ModelFeatures, ModelTarget, ModelTimeouts, WireFormat};
 pub use transport::Transport;
-pub use wires::Wires;
+pub use wires::HttpProvider;

@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::chat::{Media, MediaSource};
-use crate::fault::Fault;
+use crate::chat::{ModelMedia, ModelMediaSource};
+use crate::fault::ModelError;
 
 /// The text of a `text/…` document that was sent along; none for anything else.
-pub(crate) fn text(media: &Media) -> Result<Option<String>, Fault> {
-    let MediaSource::Data(data) = &media.source else { return Ok(None) };
+pub(crate) fn text(media: &ModelMedia) -> Result<Option<String>, ModelError> {
+    let ModelMediaSource::Data(data) = &media.source else { return Ok(None) };
     if !media.media_type.starts_with("text/") {
         return Ok(None);
     }
@@ -17,21 +17,21 @@ pub(crate) fn text(media: &Media) -> Result<Option<String>, Fault> {
 }
 
 /// What was sent along, decoded; none for what is elsewhere or is no base64.
-pub(crate) fn bytes(media: &Media) -> Option<Vec<u8>> {
+pub(crate) fn bytes(media: &ModelMedia) -> Option<Vec<u8>> {
     match &media.source {
-        MediaSource::Data(data) => STANDARD.decode(data).ok(),
-        MediaSource::Url(_) => None,
+        ModelMediaSource::Data(data) => STANDARD.decode(data).ok(),
+        ModelMediaSource::Url(_) => None,
     }
 }
 
 /// Base64 as a `data:` address.
-pub(crate) fn data_url(media: &Media) -> Option<String> {
+pub(crate) fn data_url(media: &ModelMedia) -> Option<String> {
     match &media.source {
-        MediaSource::Data(data) => Some(format!("data:{};base64,{data}", media.media_type)),
-        MediaSource::Url(_) => None,
+        ModelMediaSource::Data(data) => Some(format!("data:{};base64,{data}", media.media_type)),
+        ModelMediaSource::Url(_) => None,
     }
 }
 
-pub(crate) fn unreadable(why: &str) -> Fault {
-    Fault::Rejected { status: 0, message: format!("a document can't be sent: {why}") }
+pub(crate) fn unreadable(why: &str) -> ModelError {
+    ModelError::Rejected { status: 0, message: format!("a document can't be sent: {why}") }
 }

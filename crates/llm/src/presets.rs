@@ -3,38 +3,38 @@
 //!
 //! To add one: a line in [`PRESETS`], one in that table, and its name among the providers of the settings.
 
-use crate::dialect::{Dialect, JsonMode, KeyPlace, OutputLimit};
-use crate::target::{Capabilities, Target, Wire};
+use crate::dialect::{Dialect, JsonMode, KeyHeader, OutputLimit};
+use crate::target::{ModelFeatures, ModelTarget, WireFormat};
 
 /// Where a target's settings start from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Preset {
+pub struct ProviderPreset {
     pub name: &'static str,
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// Empty where everybody has another.
     pub base_url: &'static str,
     pub dialect: Dialect,
-    pub capabilities: Capabilities,
+    pub capabilities: ModelFeatures,
     /// Whose prices apply; empty when the book has none.
     pub price_provider: &'static str,
     /// A hosted server answers nobody without one; one's own may.
     pub needs_key: bool,
 }
 
-impl Preset {
+impl ProviderPreset {
     /// A target with everything the preset says, no key, and nobody's residency.
-    pub fn target(&self, name: impl Into<String>, model: impl Into<String>) -> Target {
-        Target {
+    pub fn target(&self, name: impl Into<String>, model: impl Into<String>) -> ModelTarget {
+        ModelTarget {
             dialect: self.dialect.clone(),
             capabilities: self.capabilities,
             price_provider: self.price_provider.to_owned(),
-            ..Target::new(name, self.wire, self.base_url, model)
+            ..ModelTarget::new(name, self.wire, self.base_url, model)
         }
     }
 }
 
 /// The preset of that name, such as `anthropic`.
-pub fn preset(name: &str) -> Option<Preset> {
+pub fn preset(name: &str) -> Option<ProviderPreset> {
     PRESETS.iter().find(|line| line.name == name).map(Line::preset)
 }
 
@@ -46,7 +46,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// What differs from the defaults.
 struct Line {
     name: &'static str,
-    wire: Wire,
+    wire: WireFormat,
     base_url: &'static str,
     output_limit: OutputLimit,
     key_header: Option<&'static str>,
@@ -71,7 +71,7 @@ enum Can {
 /// A hosted server on OpenAI's wire as documented.
 const HOSTED: Line = Line {
     name: "",
-    wire: Wire::OpenAi,
+    wire: WireFormat::OpenAi,
     base_url: "",
     output_limit: OutputLimit::MaxCompletionTokens,
     key_header: None,
@@ -98,7 +98,7 @@ const OWN: Line = Line {
 const PRESETS: &[Line] = &[
     Line {
         name: "anthropic",
-        wire: Wire::Anthropic,
+        wire: WireFormat::Anthropic,
         base_url: "https://api.anthropic.com/v1",
         can: &[Can::Images, Can::Documents, Can::JsonSchema],
         context_tokens: 200_000,
@@ -116,7 +116,7 @@ const PRESETS: &[Line] = &[
     },
     Line {
         name: "gemini",
-        wire: Wire::Gemini,
+        wire: WireFormat::Gemini,
         base_url: "https://generativelanguage.googleapis.com/v1beta",
         can: &[Can::Images, Can::Documents, Can::JsonSchema],
         context_tokens: 1_000_000,
@@ -170,7 +170,7 @@ const PRESETS: &[Line] = &[
     Line { name: "llamacpp", base_url: "http://127.0.0.1:8080/v1", ..OWN },
     Line {
         name: "llamacpp-anthropic",
-        wire: Wire::Anthropic,
+        wire: WireFormat::Anthropic,
         base_url: "http://127.0.0.1:8080/v1",
         output_limit: OutputLimit::MaxCompletionTokens,
         json: JsonMode::Words,
@@ -180,14 +180,16 @@ const PRESETS: &[Line] = &[
 ];
 
 impl Line {
-    fn preset(&self) -> Preset {
+    fn preset(&self) -> ProviderPreset {
         let text = |text: Option<&str>| text.map(str::to_owned);
-        Preset {
+        ProviderPreset {
             name: self.name,
             wire: self.wire,
             base_url: self.base_url,
             dialect: Dialect {
-                key: self.key_header.map_or(KeyPlace::AsDocumented, |name| KeyPlace::Header(name.to_owned())),
+                key: self
+                    .key_header
+                    .map_or(KeyHeader::AsDocumented, |name| KeyHeader::Header(name.to_owned())),
                 output_limit: self.output_limit,
                 stream_usage: self.stream_usage,
                 json: self.json,
@@ -195,13 +197,13 @@ impl Line {
                 user_field: text(self.user_field),
                 ..Dialect::default()
             },
-            capabilities: Capabilities {
+            capabilities: ModelFeatures {
                 images: self.can.contains(&Can::Images),
                 documents: self.can.contains(&Can::Documents),
                 json_schema: self.can.contains(&Can::JsonSchema),
                 context_tokens: self.context_tokens,
                 cache_minimum_tokens: self.cache_minimum_tokens,
-                ..Capabilities::default()
+                ..ModelFeatures::default()
             },
             price_provider: self.price_provider,
             needs_key: self.needs_key,
@@ -214,16 +216,16 @@ mod tests {
     use super::*;
 
     /// The page's row for a preset, as it has to read.
-    fn row(preset: &Preset) -> String {
+    fn row(preset: &ProviderPreset) -> String {
         let can = &preset.capabilities;
         let able = [(can.images, "images"), (can.documents, "documents"), (can.json_schema, "json_schema")];
         let able =
             able.iter().filter(|(able, _)| *able).map(|(_, word)| format!("`{word}`")).collect::<Vec<_>>();
         let wire = match preset.wire {
-            Wire::Anthropic => "Anthropic",
-            Wire::OpenAi => "OpenAI",
-            Wire::Gemini => "Gemini",
-            Wire::Offline => "none",
+            WireFormat::Anthropic => "Anthropic",
+            WireFormat::OpenAi => "OpenAI",
+            WireFormat::Gemini => "Gemini",
+            WireFormat::Offline => "none",
         };
         let base_url = match preset.base_url {
             "" => "yours: `https://RESOURCE.openai.azure.com/openai/v1`".to_owned(),
@@ -263,7 +265,7 @@ mod tests {
         if dialect.output_limit == OutputLimit::MaxTokens {
             words.push("`output_limit = \"max_tokens\"`".to_owned());
         }
-        if let KeyPlace::Header(name) = &dialect.key {
+        if let KeyHeader::Header(name) = &dialect.key {
             words.push(format!("`key_header = \"{name}\"`"));
         }
         if !dialect.stream_usage {

@@ -5,61 +5,66 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::chat::{ChatRequest, Event};
-use crate::dialect::KeyPlace;
-use crate::fault::Fault;
-use crate::refusal::Refusal;
-use crate::sse::Message;
-use crate::target::Target;
-use crate::transport::{Call, Head, Streamed};
+use crate::chat::{ChatEvent, ChatRequest};
+use crate::dialect::KeyHeader;
+use crate::fault::ModelError;
+use crate::refusal::ProviderErrorResponse;
+use crate::sse::SseMessage;
+use crate::target::ModelTarget;
+use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
-pub(crate) trait Protocol: Send + Sync {
-    fn chat(&self, target: &Target, request: &ChatRequest, streamed: Streamed) -> Result<Call, Fault>;
+pub(crate) trait WireProtocol: Send + Sync {
+    fn chat(
+        &self,
+        target: &ModelTarget,
+        request: &ChatRequest,
+        streamed: StreamMode,
+    ) -> Result<ProviderRequest, ModelError>;
 
     /// Reads the answer to one streamed call.
-    fn decoder(&self, head: &Head) -> Box<dyn Decoder>;
+    fn decoder(&self, head: &ProviderResponseHead) -> Box<dyn StreamDecoder>;
 
     /// The events that a stream of the same answer would have had.
-    fn whole(&self, head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault>;
+    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError>;
 
     /// What an answer that is no success means.
-    fn refused(&self, refusal: &Refusal) -> Fault;
+    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError;
 
-    fn embed(&self, target: &Target, texts: &[String]) -> Result<Call, Fault>;
+    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError>;
 
     /// The vectors in the order of the texts, and the tokens where they are counted.
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), Fault>;
+    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError>;
 }
 
-pub(crate) trait Decoder: Send {
+pub(crate) trait StreamDecoder: Send {
     /// Reads one message. The events before an error are in `out`.
-    fn take(&mut self, message: &Message, out: &mut Vec<Event>) -> Result<Flow, Fault>;
+    fn take(&mut self, message: &SseMessage, out: &mut Vec<ChatEvent>) -> Result<DecodeStatus, ModelError>;
 
     /// The bytes ended cleanly before the decoder was done: a proper end on some wires, else an interruption.
-    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault>;
+    fn end(&mut self, out: &mut Vec<ChatEvent>) -> Result<(), ModelError>;
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum DecodeStatus {
     More,
     /// `Finished` is out; whatever follows is not read.
     Done,
 }
 
-pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, Fault> {
+pub(crate) fn parse<T: DeserializeOwned>(json: &[u8]) -> Result<T, ModelError> {
     // The position is kept, the text is not: it may quote the answer.
     serde_json::from_slice(json).map_err(|error| {
         let what = match error.classify() {
             serde_json::error::Category::Data => "JSON of another form than documented",
             _ => "no JSON",
         };
-        Fault::Garbled(format!("{what} at byte {}", error.column()))
+        ModelError::Garbled(format!("{what} at byte {}", error.column()))
     })
 }
 
 /// A body's bytes, with the fields that the target's configuration sets.
-pub(crate) fn encode(body: &impl Serialize, extra: &Map<String, Value>) -> Result<Bytes, Fault> {
-    let wrong = |error: serde_json::Error| Fault::Rejected { status: 0, message: error.to_string() };
+pub(crate) fn encode(body: &impl Serialize, extra: &Map<String, Value>) -> Result<Bytes, ModelError> {
+    let wrong = |error: serde_json::Error| ModelError::Rejected { status: 0, message: error.to_string() };
     if extra.is_empty() {
         return serde_json::to_vec(body).map(Bytes::from).map_err(wrong);
     }
@@ -71,15 +76,15 @@ pub(crate) fn encode(body: &impl Serialize, extra: &Map<String, Value>) -> Resul
 }
 
 /// The header with the key, if there is one; `documented` is the wire's own.
-pub(crate) fn key_header(target: &Target, documented: &KeyPlace) -> Option<(String, String)> {
+pub(crate) fn key_header(target: &ModelTarget, documented: &KeyHeader) -> Option<(String, String)> {
     if target.key.is_empty() {
         return None;
     }
-    let place = if target.dialect.key == KeyPlace::AsDocumented { documented } else { &target.dialect.key };
+    let place = if target.dialect.key == KeyHeader::AsDocumented { documented } else { &target.dialect.key };
     let key = target.key.reveal();
     Some(match place {
-        KeyPlace::Header(name) => (name.clone(), key.to_owned()),
-        KeyPlace::AsDocumented | KeyPlace::Bearer => ("authorization".to_owned(), format!("Bearer {key}")),
+        KeyHeader::Header(name) => (name.clone(), key.to_owned()),
+        KeyHeader::AsDocumented | KeyHeader::Bearer => ("authorization".to_owned(), format!("Bearer {key}")),
     })
 }
 

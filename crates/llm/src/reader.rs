@@ -4,34 +4,34 @@ use std::collections::VecDeque;
 
 use futures_util::{FutureExt, stream};
 
-use crate::answer::Unwrap;
-use crate::chat::Event;
-use crate::fault::Fault;
-use crate::protocol::{Decoder, Flow};
+use crate::answer::AnswerToolUnwrapper;
+use crate::chat::ChatEvent;
+use crate::fault::ModelError;
+use crate::protocol::{DecodeStatus, StreamDecoder};
 use crate::provider::ChatStream;
-use crate::refusal::Scrub;
-use crate::sse::Parser;
-use crate::transport::Body;
+use crate::refusal::ErrorScrubber;
+use crate::sse::SseParser;
+use crate::transport::ProviderResponseBody;
 
-pub(crate) struct Reader {
+pub(crate) struct ChatEventReader {
     /// Gone as soon as nothing more is wanted of it, which frees or closes the connection.
-    body: Option<Body>,
-    parser: Parser,
-    decoder: Box<dyn Decoder>,
-    unwrap: Unwrap,
-    scrub: Scrub,
-    ready: VecDeque<Event>,
+    body: Option<ProviderResponseBody>,
+    parser: SseParser,
+    decoder: Box<dyn StreamDecoder>,
+    unwrap: AnswerToolUnwrapper,
+    scrub: ErrorScrubber,
+    ready: VecDeque<ChatEvent>,
     /// Handed out after what was read before it.
-    fault: Option<Fault>,
+    fault: Option<ModelError>,
 }
 
-impl Reader {
+impl ChatEventReader {
     pub(crate) fn new(
-        body: Body,
-        parser: Parser,
-        decoder: Box<dyn Decoder>,
-        unwrap: Unwrap,
-        scrub: Scrub,
+        body: ProviderResponseBody,
+        parser: SseParser,
+        decoder: Box<dyn StreamDecoder>,
+        unwrap: AnswerToolUnwrapper,
+        scrub: ErrorScrubber,
     ) -> Self {
         Self { body: Some(body), parser, decoder, unwrap, scrub, ready: VecDeque::new(), fault: None }
     }
@@ -44,11 +44,11 @@ impl Reader {
         }))
     }
 
-    pub(crate) fn announce(&mut self, event: Event) {
+    pub(crate) fn announce(&mut self, event: ChatEvent) {
         self.ready.push_back(event);
     }
 
-    async fn next(&mut self) -> Option<Result<Event, Fault>> {
+    async fn next(&mut self) -> Option<Result<ChatEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
@@ -59,32 +59,32 @@ impl Reader {
             let mut events = Vec::new();
             let outcome = match self.body.as_mut()?.next().await {
                 Ok(Some(bytes)) => self.take(&bytes, &mut events),
-                Ok(None) => self.decoder.end(&mut events).map(|()| Flow::Done),
+                Ok(None) => self.decoder.end(&mut events).map(|()| DecodeStatus::Done),
                 Err(fault) => Err(fault),
             };
             self.settle(events, outcome);
         }
     }
 
-    fn take(&mut self, bytes: &[u8], events: &mut Vec<Event>) -> Result<Flow, Fault> {
+    fn take(&mut self, bytes: &[u8], events: &mut Vec<ChatEvent>) -> Result<DecodeStatus, ModelError> {
         let mut messages = Vec::new();
         let parsed = self.parser.push(bytes, &mut messages);
         for message in &messages {
-            if self.decoder.take(message, events)? == Flow::Done {
-                return Ok(Flow::Done);
+            if self.decoder.take(message, events)? == DecodeStatus::Done {
+                return Ok(DecodeStatus::Done);
             }
         }
-        parsed.map(|()| Flow::More)
+        parsed.map(|()| DecodeStatus::More)
     }
 
-    fn settle(&mut self, events: Vec<Event>, outcome: Result<Flow, Fault>) {
+    fn settle(&mut self, events: Vec<ChatEvent>, outcome: Result<DecodeStatus, ModelError>) {
         for event in events {
             if let (Some(body), true) = (&mut self.body, event.is_delta()) {
                 body.has_begun = true;
             }
             self.ready.extend(self.unwrap.event(event));
         }
-        if outcome != Ok(Flow::More)
+        if outcome != Ok(DecodeStatus::More)
             && let Some(mut body) = self.body.take()
         {
             // The body's end is mostly there already; read, it lets the connection serve the next call.

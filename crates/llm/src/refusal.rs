@@ -5,13 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::target::{Key, Target};
-use crate::transport::Head;
+use crate::fault::ModelError;
+use crate::target::{ModelTarget, ProviderKey};
+use crate::transport::ProviderResponseHead;
 
 /// An answer that is no success, or an error said in the middle of a stream.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ProviderErrorResponse {
     pub status: u16,
     /// Null where the body was no JSON.
     pub body: Value,
@@ -40,38 +40,38 @@ const SHORTEST_SECRET: usize = 6;
 /// The largest request that is kept beside an open stream to compare with.
 const LARGEST_KEPT: usize = 16 << 10;
 
-impl Refusal {
-    pub(crate) fn new(head: &Head, body: &[u8]) -> Self {
+impl ProviderErrorResponse {
+    pub(crate) fn new(head: &ProviderResponseHead, body: &[u8]) -> Self {
         let retry_after = head.retry_after.or_else(|| head.limits.wait());
         Self { status: head.status, body: serde_json::from_slice(body).unwrap_or_default(), retry_after }
     }
 
     /// `kind` is the provider's word for the error, `message` its sentence.
-    pub(crate) fn classed(&self, kind: &str, message: &str) -> Fault {
+    pub(crate) fn classed(&self, kind: &str, message: &str) -> ModelError {
         let says = |words: &[&str]| words.iter().any(|word| kind.contains(word) || message.contains(word));
         let message = if message.is_empty() { kind.trim() } else { message }.to_owned();
         let (status, retry_after) = (self.status, self.retry_after);
         match status {
-            401 | 402 => Fault::Unauthorised,
+            401 | 402 => ModelError::Unauthorised,
             // Some say this of what a person wrote, so it is no judgement on the key unless it says so.
-            403 if says(&FORBIDDEN) => Fault::Unauthorised,
-            _ if says(&UNPAID) => Fault::Unauthorised,
-            429 => Fault::RateLimited { retry_after },
-            413 => Fault::TooLong,
-            400..500 if says(&TOO_LONG) => Fault::TooLong,
-            408 | 409 | 425 | 500.. => Fault::Failed { status, message, retry_after },
+            403 if says(&FORBIDDEN) => ModelError::Unauthorised,
+            _ if says(&UNPAID) => ModelError::Unauthorised,
+            429 => ModelError::RateLimited { retry_after },
+            413 => ModelError::TooLong,
+            400..500 if says(&TOO_LONG) => ModelError::TooLong,
+            408 | 409 | 425 | 500.. => ModelError::Failed { status, message, retry_after },
             300..400 => {
-                Fault::Rejected { status, message: "the server points to another address".to_owned() }
+                ModelError::Rejected { status, message: "the server points to another address".to_owned() }
             }
-            _ => Fault::Rejected { status, message },
+            _ => ModelError::Rejected { status, message },
         }
     }
 }
 
 /// Keeps keys and prompts out of faults, which are logged and stored as they are.
 #[derive(Clone, Debug)]
-pub(crate) struct Scrub {
-    key: Key,
+pub(crate) struct ErrorScrubber {
+    key: ProviderKey,
     /// Values of the target's own headers and query.
     secrets: Vec<String>,
     model: String,
@@ -79,8 +79,8 @@ pub(crate) struct Scrub {
     sent: Option<Bytes>,
 }
 
-impl Scrub {
-    pub(crate) fn new(target: &Target, sent: &Bytes) -> Self {
+impl ErrorScrubber {
+    pub(crate) fn new(target: &ModelTarget, sent: &Bytes) -> Self {
         let given = target.headers.iter().chain(&target.dialect.query).map(|(_, value)| value.clone());
         let secrets = given.filter(|value| value.len() >= SHORTEST_SECRET).collect();
         Self { key: target.key.clone(), secrets, model: target.model.clone(), sent: Some(sent.clone()) }
@@ -92,9 +92,11 @@ impl Scrub {
         self
     }
 
-    pub(crate) fn clean(&self, mut fault: Fault) -> Fault {
+    pub(crate) fn clean(&self, mut fault: ModelError) -> ModelError {
         match &mut fault {
-            Fault::Failed { message, .. } | Fault::Rejected { message, .. } | Fault::Unreachable(message) => {
+            ModelError::Failed { message, .. }
+            | ModelError::Rejected { message, .. }
+            | ModelError::Unreachable(message) => {
                 self.clean_text(message);
             }
             // The rest holds our own words.
@@ -136,16 +138,19 @@ impl Scrub {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Wire;
+    use crate::target::WireFormat;
 
-    fn scrub(sent: &'static str) -> Scrub {
-        let target = Target { key: Key::new("sk-secret"), ..Target::new("t", Wire::OpenAi, "", "model-1") };
-        Scrub::new(&target, &Bytes::from_static(sent.as_bytes()))
+    fn scrub(sent: &'static str) -> ErrorScrubber {
+        let target = ModelTarget {
+            key: ProviderKey::new("sk-secret"),
+            ..ModelTarget::new("t", WireFormat::OpenAi, "", "model-1")
+        };
+        ErrorScrubber::new(&target, &Bytes::from_static(sent.as_bytes()))
     }
 
     fn cleaned(sent: &'static str, message: &str) -> String {
-        match scrub(sent).clean(Fault::Rejected { status: 400, message: message.to_owned() }) {
-            Fault::Rejected { message, .. } => message,
+        match scrub(sent).clean(ModelError::Rejected { status: 400, message: message.to_owned() }) {
+            ModelError::Rejected { message, .. } => message,
             other => panic!("{other:?}"),
         }
     }
@@ -162,27 +167,32 @@ mod tests {
         assert!(cleaned(field, "`max_completion_tokens` is too large").contains("max_completion_tokens"));
         assert_eq!(cleaned("", "wrong\u{1b}[2J"), "wrong [2J");
         assert!(cleaned("", &"é".repeat(1000)).len() < 700);
-        let large = Scrub { sent: Some(Bytes::from(vec![b'x'; LARGEST_KEPT + 1])), ..scrub("") };
-        let fault = Fault::Failed { status: 529, message: "Overloaded".to_owned(), retry_after: None };
+        let large = ErrorScrubber { sent: Some(Bytes::from(vec![b'x'; LARGEST_KEPT + 1])), ..scrub("") };
+        let fault = ModelError::Failed { status: 529, message: "Overloaded".to_owned(), retry_after: None };
         assert_eq!(large.clone().clean(fault.clone()), fault);
         assert_ne!(large.light().clean(fault.clone()), fault, "what can't be compared is not shown");
     }
 
     #[test]
     fn headers_and_query_are_secrets_too() {
-        let mut target = Target::new("t", Wire::OpenAi, "", "m");
+        let mut target = ModelTarget::new("t", WireFormat::OpenAi, "", "m");
         target.headers = vec![("X-Secret".to_owned(), "topsecret-1".to_owned())];
         target.dialect.query = vec![("code".to_owned(), "hidden-22".to_owned())];
-        let scrub = Scrub::new(&target, &Bytes::new());
-        let fault =
-            Fault::Failed { status: 500, message: "topsecret-1 hidden-22".to_owned(), retry_after: None };
+        let scrub = ErrorScrubber::new(&target, &Bytes::new());
+        let fault = ModelError::Failed {
+            status: 500,
+            message: "topsecret-1 hidden-22".to_owned(),
+            retry_after: None,
+        };
         assert!(scrub.clean(fault).to_string().ends_with("•••• ••••"));
     }
 
     #[test]
     fn statuses_by_what_is_done_about_them() {
         let classed = |status, kind: &str, message: &str| {
-            Refusal { status, body: Value::Null, retry_after: None }.classed(kind, message).code()
+            ProviderErrorResponse { status, body: Value::Null, retry_after: None }
+                .classed(kind, message)
+                .code()
         };
         assert_eq!(classed(401, "", ""), "unauthorised");
         assert_eq!(classed(403, "permission_error", ""), "unauthorised");

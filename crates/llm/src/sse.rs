@@ -4,22 +4,22 @@
 //! Stricter than the standard in two ways, because a wrong word in an answer is worse than none: bytes that are not
 //! UTF-8 are an error instead of a replacement character, and an event has a largest size.
 
-use crate::fault::Fault;
+use crate::fault::ModelError;
 
 const BYTE_ORDER_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Message {
+pub struct SseMessage {
     /// Empty where the server names none.
     pub event: String,
     pub data: String,
 }
 
 #[derive(Debug)]
-pub struct Parser {
+pub struct SseParser {
     /// The line that has not ended yet.
     line: Vec<u8>,
-    message: Message,
+    message: SseMessage,
     has_data: bool,
     at_start: bool,
     /// The last byte was a CR, so an LF now belongs to it.
@@ -27,12 +27,12 @@ pub struct Parser {
     limit: usize,
 }
 
-impl Parser {
+impl SseParser {
     /// `limit` bounds an event's bytes, and so what is held at any moment.
     pub fn new(limit: usize) -> Self {
         Self {
             line: Vec::new(),
-            message: Message::default(),
+            message: SseMessage::default(),
             has_data: false,
             at_start: true,
             after_return: false,
@@ -41,7 +41,7 @@ impl Parser {
     }
 
     /// Reads on. The messages before an error are in `out`.
-    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<Message>) -> Result<(), Fault> {
+    pub fn push(&mut self, mut bytes: &[u8], out: &mut Vec<SseMessage>) -> Result<(), ModelError> {
         if self.after_return && !bytes.is_empty() {
             self.after_return = false;
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
@@ -59,21 +59,21 @@ impl Parser {
         self.extend(bytes)
     }
 
-    fn extend(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+    fn extend(&mut self, bytes: &[u8]) -> Result<(), ModelError> {
         if self.line.len() + self.message.data.len() + bytes.len() > self.limit {
-            return Err(Fault::Garbled(format!("an event of more than {} bytes", self.limit)));
+            return Err(ModelError::Garbled(format!("an event of more than {} bytes", self.limit)));
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end_line(&mut self, out: &mut Vec<Message>) -> Result<(), Fault> {
+    fn end_line(&mut self, out: &mut Vec<SseMessage>) -> Result<(), ModelError> {
         let mut bytes = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.at_start) && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes.drain(..BYTE_ORDER_MARK.len());
         }
-        let line =
-            std::str::from_utf8(&bytes).map_err(|_| Fault::Garbled("a line that is not UTF-8".to_owned()))?;
+        let line = std::str::from_utf8(&bytes)
+            .map_err(|_| ModelError::Garbled("a line that is not UTF-8".to_owned()))?;
         if line.is_empty() {
             self.dispatch(out);
         } else {
@@ -102,7 +102,7 @@ impl Parser {
         }
     }
 
-    fn dispatch(&mut self, out: &mut Vec<Message>) {
+    fn dispatch(&mut self, out: &mut Vec<SseMessage>) {
         let message = std::mem::take(&mut self.message);
         if std::mem::take(&mut self.has_data) {
             out.push(message);
@@ -117,8 +117,8 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]]) -> Result<Vec<(String, String)>, Fault> {
-        let (mut parser, mut out) = (Parser::new(10_000), Vec::new());
+    fn read(pieces: &[&[u8]]) -> Result<Vec<(String, String)>, ModelError> {
+        let (mut parser, mut out) = (SseParser::new(10_000), Vec::new());
         pieces.iter().try_for_each(|piece| parser.push(piece, &mut out))?;
         Ok(out.into_iter().map(|message| (message.event, message.data)).collect())
     }
@@ -151,13 +151,16 @@ mod tests {
 
     #[test]
     fn what_is_too_large_or_not_text_is_refused_after_what_came_before() {
-        let (mut parser, mut out) = (Parser::new(20), Vec::new());
+        let (mut parser, mut out) = (SseParser::new(20), Vec::new());
         parser.push(b"data: ok\n\ndata: 0123456789", &mut out).unwrap();
-        assert!(matches!(parser.push(b"0123456789", &mut out), Err(Fault::Garbled(_))));
+        assert!(matches!(parser.push(b"0123456789", &mut out), Err(ModelError::Garbled(_))));
         assert_eq!(out.len(), 1);
         let lines = b"data: 01234567\n".repeat(3);
-        assert!(matches!(Parser::new(20).push(&lines, &mut out), Err(Fault::Garbled(_))), "many lines too");
-        assert!(matches!(read(&[b"data: \xFF\n\n"]), Err(Fault::Garbled(_))));
+        assert!(
+            matches!(SseParser::new(20).push(&lines, &mut out), Err(ModelError::Garbled(_))),
+            "many lines too"
+        );
+        assert!(matches!(read(&[b"data: \xFF\n\n"]), Err(ModelError::Garbled(_))));
         assert_eq!(read(&["data: राज".as_bytes(), "न\n\n".as_bytes()]).unwrap(), [message("", "राजन")]);
     }
 

@@ -7,7 +7,7 @@ use crate::dialect::Dialect;
 
 /// The language a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Wire {
+pub enum WireFormat {
     Anthropic,
     OpenAi,
     Gemini,
@@ -15,7 +15,7 @@ pub enum Wire {
     Offline,
 }
 
-impl Wire {
+impl WireFormat {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Anthropic => "anthropic",
@@ -28,9 +28,9 @@ impl Wire {
 
 /// A key that no log, error or debug print shows.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Key(String);
+pub struct ProviderKey(String);
 
-impl Key {
+impl ProviderKey {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for ProviderKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "Key(none)" } else { "Key(••••)" })
     }
@@ -53,17 +53,17 @@ impl fmt::Debug for Key {
 
 /// One model at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct ModelTarget {
     /// What routes and people call it, such as `sonnet` or `local`.
     pub name: String,
-    pub wire: Wire,
+    pub wire: WireFormat,
     /// Up to but not including the wire's own path: `https://api.example/v1`.
     pub base_url: String,
     pub model: String,
-    pub key: Key,
+    pub key: ProviderKey,
     pub headers: Vec<(String, String)>,
-    pub timeouts: Timeouts,
-    pub capabilities: Capabilities,
+    pub timeouts: ModelTimeouts,
+    pub capabilities: ModelFeatures,
     pub dialect: Dialect,
     /// Whose prices apply, such as `anthropic`; empty when unknown.
     pub price_provider: String,
@@ -73,11 +73,11 @@ pub struct Target {
     pub sees_names: bool,
 }
 
-impl Target {
+impl ModelTarget {
     /// A target with no key and everything else as documented: the start for `Target { … ..Target::new(…) }`.
     pub fn new(
         name: impl Into<String>,
-        wire: Wire,
+        wire: WireFormat,
         base_url: impl Into<String>,
         model: impl Into<String>,
     ) -> Self {
@@ -86,10 +86,10 @@ impl Target {
             wire,
             base_url: base_url.into(),
             model: model.into(),
-            key: Key::default(),
+            key: ProviderKey::default(),
             headers: Vec::new(),
-            timeouts: Timeouts::default(),
-            capabilities: Capabilities::default(),
+            timeouts: ModelTimeouts::default(),
+            capabilities: ModelFeatures::default(),
             dialect: Dialect::default(),
             price_provider: String::new(),
             residency: String::new(),
@@ -99,7 +99,7 @@ impl Target {
 
     /// The model that is always there.
     pub fn offline() -> Self {
-        let mut target = Self::new("offline", Wire::Offline, "", "offline");
+        let mut target = Self::new("offline", WireFormat::Offline, "", "offline");
         target.capabilities.embeddings = true;
         target
     }
@@ -111,7 +111,7 @@ impl Target {
 
     /// Nothing that is said to it leaves the machine.
     pub fn stays_here(&self) -> bool {
-        self.wire == Wire::Offline
+        self.wire == WireFormat::Offline
     }
 
     /// Whether it gets names and numbers as they are.
@@ -121,7 +121,7 @@ impl Target {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Timeouts {
+pub struct ModelTimeouts {
     pub connect: Duration,
     /// From the start of a streamed call until its first delta; keep-alives don't count. A call that is not streamed
     /// has its first byte when the whole answer is there, so only `whole` bounds it.
@@ -131,7 +131,7 @@ pub struct Timeouts {
     pub whole: Duration,
 }
 
-impl Default for Timeouts {
+impl Default for ModelTimeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(3),
@@ -143,7 +143,7 @@ impl Default for Timeouts {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capabilities {
+pub struct ModelFeatures {
     pub tools: bool,
     pub images: bool,
     pub documents: bool,
@@ -156,7 +156,7 @@ pub struct Capabilities {
     pub cache_minimum_tokens: u32,
 }
 
-impl Default for Capabilities {
+impl Default for ModelFeatures {
     fn default() -> Self {
         Self {
             tools: true,

@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 
-use crate::answer::{self, Unwrap};
-use crate::chat::{Assembler, ChatRequest, Event, Reply};
-use crate::fault::Fault;
-use crate::protocol::Protocol;
+use crate::answer::{self, AnswerToolUnwrapper};
+use crate::chat::{ChatEvent, ChatReply, ChatRequest, ModelReplyAssembler};
+use crate::fault::ModelError;
+use crate::protocol::WireProtocol;
 use crate::provider::{ChatStream, Embedding, Provider};
-use crate::reader::Reader;
-use crate::refusal::{Refusal, Scrub};
-use crate::sse::Parser;
-use crate::target::{Target, Wire};
-use crate::transport::{Answer, Call, Deadlines, Streamed, Transport};
+use crate::reader::ChatEventReader;
+use crate::refusal::{ErrorScrubber, ProviderErrorResponse};
+use crate::sse::SseParser;
+use crate::target::{ModelTarget, WireFormat};
+use crate::transport::{ProviderRequest, ProviderResponse, ResponseDeadlines, StreamMode, Transport};
 use crate::{anthropic, gemini, openai};
 
 /// As much of a refusal as is read.
@@ -19,27 +19,34 @@ const LONGEST_REFUSAL: usize = 64 << 10;
 
 /// Speaks the wire that the target names.
 #[derive(Clone, Debug)]
-pub struct Wires {
+pub struct HttpProvider {
     transport: Transport,
 }
 
-fn protocol(wire: Wire) -> Result<&'static dyn Protocol, Fault> {
+fn protocol(wire: WireFormat) -> Result<&'static dyn WireProtocol, ModelError> {
     match wire {
-        Wire::Anthropic => Ok(&anthropic::Anthropic),
-        Wire::OpenAi => Ok(&openai::OpenAi),
-        Wire::Gemini => Ok(&gemini::Gemini),
-        Wire::Offline => Err(Fault::NoTarget("the offline model is not reached over a wire".to_owned())),
+        WireFormat::Anthropic => Ok(&anthropic::AnthropicWire),
+        WireFormat::OpenAi => Ok(&openai::OpenAiWire),
+        WireFormat::Gemini => Ok(&gemini::GeminiWire),
+        WireFormat::Offline => {
+            Err(ModelError::NoTarget("the offline model is not reached over a wire".to_owned()))
+        }
     }
 }
 
-impl Wires {
+impl HttpProvider {
     pub fn new(transport: Transport) -> Self {
         Self { transport }
     }
 
     /// Sends and gives the answer if it is a success.
-    async fn ask(&self, target: &Target, call: Call, streamed: Streamed) -> Result<Answer, Fault> {
-        let deadlines = Deadlines::starting_now(target, streamed);
+    async fn ask(
+        &self,
+        target: &ModelTarget,
+        call: ProviderRequest,
+        streamed: StreamMode,
+    ) -> Result<ProviderResponse, ModelError> {
+        let deadlines = ResponseDeadlines::starting_now(target, streamed);
         let answer = self.transport.send(target, call, deadlines).await?;
         if answer.head.is_success() {
             return Ok(answer);
@@ -48,88 +55,88 @@ impl Wires {
     }
 }
 
-impl Wires {
+impl HttpProvider {
     /// The events of an answer that is asked for whole. What is wrong inside it is for the reader to find, who then also
     /// knows what it cost.
-    async fn whole(&self, target: &Target, request: &ChatRequest) -> Result<Vec<Event>, Fault> {
+    async fn whole(&self, target: &ModelTarget, request: &ChatRequest) -> Result<Vec<ChatEvent>, ModelError> {
         let protocol = protocol(target.wire)?;
         let asked = answer::prepare(target, request);
-        let call = protocol.chat(target, &asked, Streamed::No)?;
-        let scrub = Scrub::new(target, &call.body);
+        let call = protocol.chat(target, &asked, StreamMode::No)?;
+        let scrub = ErrorScrubber::new(target, &call.body);
         let outcome = async {
-            let Answer { head, body } = self.ask(target, call, Streamed::No).await?;
+            let ProviderResponse { head, body } = self.ask(target, call, StreamMode::No).await?;
             let events = protocol.whole(&head, &body.all().await?)?;
-            let mut unwrap = Unwrap::new(target, request);
-            let limits = (!head.limits.is_empty()).then_some(Event::Limits(head.limits));
+            let mut unwrap = AnswerToolUnwrapper::new(target, request);
+            let limits = (!head.limits.is_empty()).then_some(ChatEvent::Limits(head.limits));
             Ok(limits.into_iter().chain(events.into_iter().filter_map(|event| unwrap.event(event))).collect())
         };
         outcome.await.map_err(|fault| scrub.clean(fault))
     }
 }
 
-async fn refused(target: &Target, answer: Answer) -> Fault {
+async fn refused(target: &ModelTarget, answer: ProviderResponse) -> ModelError {
     let body = answer.body.beginning(LONGEST_REFUSAL).await;
-    let refusal = Refusal::new(&answer.head, &body);
+    let refusal = ProviderErrorResponse::new(&answer.head, &body);
     protocol(target.wire).map_or_else(|fault| fault, |protocol| protocol.refused(&refusal))
 }
 
 /// A success that is no stream: some servers say errors this way, the rest is a stranger's page.
-async fn not_a_stream(target: &Target, answer: Answer) -> Fault {
+async fn not_a_stream(target: &ModelTarget, answer: ProviderResponse) -> ModelError {
     let found: String = answer.head.content_type.chars().take(60).collect();
     let body = answer.body.beginning(LONGEST_REFUSAL).await;
-    let refusal = Refusal::new(&answer.head, &body);
+    let refusal = ProviderErrorResponse::new(&answer.head, &body);
     match (refusal.body.get("error"), protocol(target.wire)) {
         (Some(error), Ok(protocol)) => {
             // Some give the status they should have answered with.
             let code = error.get("code").and_then(serde_json::Value::as_u64);
             let code = code.and_then(|code| u16::try_from(code).ok());
             let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
-            protocol.refused(&Refusal { status, ..refusal })
+            protocol.refused(&ProviderErrorResponse { status, ..refusal })
         }
-        _ => Fault::Garbled(format!("`{found}` instead of an event stream")),
+        _ => ModelError::Garbled(format!("`{found}` instead of an event stream")),
     }
 }
 
 #[async_trait]
-impl Provider for Wires {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+impl Provider for HttpProvider {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         if !target.dialect.stream {
             let events = self.whole(target, request).await?;
             return Ok(Box::pin(futures_util::stream::iter(events.into_iter().map(Ok))));
         }
         let protocol = protocol(target.wire)?;
         let asked = answer::prepare(target, request);
-        let call = protocol.chat(target, &asked, Streamed::Yes)?;
-        let scrub = Scrub::new(target, &call.body);
-        let answer = self.ask(target, call, Streamed::Yes).await.map_err(|fault| scrub.clean(fault))?;
+        let call = protocol.chat(target, &asked, StreamMode::Yes)?;
+        let scrub = ErrorScrubber::new(target, &call.body);
+        let answer = self.ask(target, call, StreamMode::Yes).await.map_err(|fault| scrub.clean(fault))?;
         if answer.head.content_type != "text/event-stream" {
             return Err(scrub.clean(not_a_stream(target, answer).await));
         }
-        let Answer { head, body } = answer;
-        let parser = Parser::new(self.transport.limits().event);
-        let unwrap = Unwrap::new(target, request);
-        let mut reader = Reader::new(body, parser, protocol.decoder(&head), unwrap, scrub.light());
+        let ProviderResponse { head, body } = answer;
+        let parser = SseParser::new(self.transport.limits().event);
+        let unwrap = AnswerToolUnwrapper::new(target, request);
+        let mut reader = ChatEventReader::new(body, parser, protocol.decoder(&head), unwrap, scrub.light());
         if !head.limits.is_empty() {
-            reader.announce(Event::Limits(head.limits));
+            reader.announce(ChatEvent::Limits(head.limits));
         }
         Ok(reader.into_stream())
     }
 
     /// Asks without streaming, so the answer is all there or not at all.
-    async fn complete(&self, target: &Target, request: &ChatRequest) -> Result<Reply, Fault> {
-        let mut assembler = Assembler::default();
+    async fn complete(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        let mut assembler = ModelReplyAssembler::default();
         for event in self.whole(target, request).await? {
             assembler.take(&event)?;
         }
         assembler.finish()
     }
 
-    async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+    async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
         let protocol = protocol(target.wire)?;
         let call = protocol.embed(target, texts)?;
-        let scrub = Scrub::new(target, &call.body);
+        let scrub = ErrorScrubber::new(target, &call.body);
         let outcome = async {
-            let answer = self.ask(target, call, Streamed::No).await?;
+            let answer = self.ask(target, call, StreamMode::No).await?;
             let (vectors, input_tokens) = protocol.embedded(&answer.body.all().await?)?;
             checked(vectors, texts.len(), input_tokens)
         };
@@ -137,13 +144,13 @@ impl Provider for Wires {
     }
 }
 
-fn checked(vectors: Vec<Vec<f32>>, texts: usize, input_tokens: Option<u64>) -> Result<Embedding, Fault> {
+fn checked(vectors: Vec<Vec<f32>>, texts: usize, input_tokens: Option<u64>) -> Result<Embedding, ModelError> {
     let dimension = vectors.first().map_or(0, Vec::len);
     if vectors.len() != texts {
-        return Err(Fault::Garbled(format!("{} vectors for {texts} texts", vectors.len())));
+        return Err(ModelError::Garbled(format!("{} vectors for {texts} texts", vectors.len())));
     }
     if vectors.iter().any(|vector| vector.len() != dimension || dimension == 0) {
-        return Err(Fault::Garbled("vectors of different lengths".to_owned()));
+        return Err(ModelError::Garbled("vectors of different lengths".to_owned()));
     }
     Ok(Embedding { vectors, dimension, input_tokens })
 }

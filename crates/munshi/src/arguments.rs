@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use crate::commands::Command;
-use crate::output::{Format, Paint};
+use crate::commands::CliCommand;
+use crate::output::{ColourMode, CommandOutputFormat};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -27,15 +27,15 @@ Munshi runs without settings. `munshi config example` shows every one there is."
 #[derive(Debug, Parser)]
 #[command(name = "munshi", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
 #[command(subcommand_required = true, arg_required_else_help = true, max_term_width = 100)]
-pub(crate) struct Arguments {
+pub(crate) struct CliArguments {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArguments,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArguments {
     /// The settings file; without it, munshi.toml here, in your config folder or in /etc/munshi
     #[arg(long, global = true, value_name = "FILE", env = "MUNSHI_CONFIG", hide_env_values = true)]
     pub(crate) config: Option<PathBuf>,
@@ -47,12 +47,12 @@ pub(crate) struct Global {
     no_color: bool,
 }
 
-impl Global {
-    pub(crate) fn format(&self) -> Format {
-        if self.json { Format::Json } else { Format::Words }
+impl GlobalArguments {
+    pub(crate) fn format(&self) -> CommandOutputFormat {
+        if self.json { CommandOutputFormat::Json } else { CommandOutputFormat::Words }
     }
 
-    pub(crate) fn paint(&self) -> Paint {
-        if self.no_color || self.json { Paint::Never } else { Paint::WhereItShows }
+    pub(crate) fn paint(&self) -> ColourMode {
+        if self.no_color || self.json { ColourMode::Never } else { ColourMode::WhereItShows }
     }
 }

@@ -5,27 +5,27 @@ use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use munshi_config::{Config, Sources};
+use munshi_config::{Config, ConfigSources};
 use munshi_types::{Clock, SystemClock, Timestamp};
 
-use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::failure::{CommandFailure, Result};
+use crate::output::CommandOutput;
 
 /// Where to speak, where settings come from, and what time it is. Lives as long as the process.
-pub(crate) struct Context {
-    pub(crate) output: Output,
+pub(crate) struct CommandContext {
+    pub(crate) output: CommandOutput,
     pub(crate) clock: Arc<dyn Clock>,
     /// As given with `--config`.
     file: Option<PathBuf>,
 }
 
-impl Context {
-    pub(crate) fn new(file: Option<PathBuf>, output: Output) -> Self {
+impl CommandContext {
+    pub(crate) fn new(file: Option<PathBuf>, output: CommandOutput) -> Self {
         Self { output, clock: Arc::new(SystemClock), file }
     }
 
-    pub(crate) fn sources(&self) -> Sources {
-        Sources::system(self.file.clone())
+    pub(crate) fn sources(&self) -> ConfigSources {
+        ConfigSources::system(self.file.clone())
     }
 
     pub(crate) fn config(&self) -> Result<Config> {
@@ -41,7 +41,7 @@ impl Context {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+            .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
         // One copy of the runtime's loop per answer, not one per command.
         let work: Pin<&mut dyn Future<Output = Result<T>>> = pin!(work);
         runtime.block_on(work)

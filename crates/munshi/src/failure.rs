@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use munshi_config::Problems;
+use munshi_config::ConfigProblems;
 use serde_json::{Value, json};
 
 /// How the program ends when it did not do what was asked. `arguments.rs` and `docs/cli.md` list them for people.
@@ -46,7 +46,7 @@ impl From<Exit> for ExitCode {
 
 /// Why a command did not do what was asked: what happened, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
+pub(crate) struct CommandFailure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
@@ -54,9 +54,9 @@ pub(crate) struct Failure {
     problems: Option<Value>,
 }
 
-pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = CommandFailure> = std::result::Result<T, E>;
 
-impl Failure {
+impl CommandFailure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), hint: None, problems: None }
     }
@@ -103,7 +103,7 @@ impl Failure {
     }
 }
 
-impl From<munshi_store::Error> for Failure {
+impl From<munshi_store::Error> for CommandFailure {
     fn from(error: munshi_store::Error) -> Self {
         use munshi_store::Error;
         let text = error.to_string();
@@ -128,7 +128,7 @@ impl From<munshi_store::Error> for Failure {
     }
 }
 
-impl From<munshi_jobs::Error> for Failure {
+impl From<munshi_jobs::Error> for CommandFailure {
     fn from(error: munshi_jobs::Error) -> Self {
         match error {
             munshi_jobs::Error::Store(error) => error.into(),
@@ -138,7 +138,7 @@ impl From<munshi_jobs::Error> for Failure {
     }
 }
 
-impl From<munshi_connectors::Error> for Failure {
+impl From<munshi_connectors::Error> for CommandFailure {
     fn from(error: munshi_connectors::Error) -> Self {
         use munshi_connectors::Error;
         match error {
@@ -153,7 +153,7 @@ impl From<munshi_connectors::Error> for Failure {
     }
 }
 
-impl From<munshi_web::Error> for Failure {
+impl From<munshi_web::Error> for CommandFailure {
     fn from(error: munshi_web::Error) -> Self {
         use munshi_web::Error;
         let exit = match &error {
@@ -165,7 +165,7 @@ impl From<munshi_web::Error> for Failure {
     }
 }
 
-impl From<munshi_tiers::Error> for Failure {
+impl From<munshi_tiers::Error> for CommandFailure {
     fn from(error: munshi_tiers::Error) -> Self {
         use munshi_tiers::Error;
         let text = error.to_string();
@@ -195,7 +195,7 @@ impl From<munshi_tiers::Error> for Failure {
     }
 }
 
-impl From<munshi_identity::Error> for Failure {
+impl From<munshi_identity::Error> for CommandFailure {
     fn from(error: munshi_identity::Error) -> Self {
         use munshi_identity::Error;
         let text = error.to_string();
@@ -214,7 +214,7 @@ impl From<munshi_identity::Error> for Failure {
     }
 }
 
-impl From<munshi_safety::Error> for Failure {
+impl From<munshi_safety::Error> for CommandFailure {
     fn from(error: munshi_safety::Error) -> Self {
         use munshi_safety::Error;
         let text = error.to_string();
@@ -231,7 +231,7 @@ impl From<munshi_safety::Error> for Failure {
     }
 }
 
-impl From<munshi_agent::Error> for Failure {
+impl From<munshi_agent::Error> for CommandFailure {
     fn from(error: munshi_agent::Error) -> Self {
         use munshi_agent::Error;
         let text = error.to_string();
@@ -252,16 +252,18 @@ impl From<munshi_agent::Error> for Failure {
     }
 }
 
-impl From<munshi_llm::Fault> for Failure {
-    fn from(fault: munshi_llm::Fault) -> Self {
-        use munshi_llm::Fault;
+impl From<munshi_llm::ModelError> for CommandFailure {
+    fn from(fault: munshi_llm::ModelError) -> Self {
+        use munshi_llm::ModelError;
         let failure = Self::failed(fault.to_string());
         match fault {
-            Fault::Unauthorised => failure.hint("see that the model's key is right: `munshi config show`"),
-            Fault::Unreachable(_) | Fault::Timeout(_) => {
+            ModelError::Unauthorised => {
+                failure.hint("see that the model's key is right: `munshi config show`")
+            }
+            ModelError::Unreachable(_) | ModelError::Timeout(_) => {
                 failure.hint("see that the server runs and base_url is right; `munshi models` shows it")
             }
-            Fault::NoTarget(_) => {
+            ModelError::NoTarget(_) => {
                 failure.hint("`munshi models` shows which models there are and which are resting")
             }
             _ => failure,
@@ -269,8 +271,8 @@ impl From<munshi_llm::Fault> for Failure {
     }
 }
 
-impl From<Problems> for Failure {
-    fn from(problems: Problems) -> Self {
+impl From<ConfigProblems> for CommandFailure {
+    fn from(problems: ConfigProblems) -> Self {
         let list = serde_json::to_value(&problems).ok();
         Self { problems: list, ..Self::new(Exit::Settings, problems.to_string()) }
     }
@@ -282,14 +284,15 @@ mod tests {
 
     #[test]
     fn a_hint_at_the_end_of_a_text_becomes_the_hint() {
-        let failure: Failure = munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() }.into();
+        let failure: CommandFailure =
+            munshi_web::Error::AddressInUse { address: "127.0.0.1:1".to_owned() }.into();
         assert_eq!(failure.message, "127.0.0.1:1 is already in use");
         assert!(failure.hint.unwrap().starts_with("stop the program"));
     }
 
     #[test]
     fn an_error_of_the_database_has_the_code_a_script_expects() {
-        let exit = |error: munshi_store::Error| Failure::from(error).exit;
+        let exit = |error: munshi_store::Error| CommandFailure::from(error).exit;
         assert_eq!(exit(munshi_store::Error::Full), Exit::Database);
         assert_eq!(exit(munshi_store::Error::Schema(String::new())), Exit::Schema);
         assert_eq!(exit(munshi_store::Error::Address(String::new())), Exit::Settings);

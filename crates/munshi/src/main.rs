@@ -9,7 +9,7 @@
 //! - `output`: words, colour, tables, progress and questions; `failure`: what goes wrong, with its exit code
 //!
 //! # To add a command
-//! 1. Write `commands/<noun>/<verb>.rs` with an `Arguments` struct and a `run` that takes a [`Context`].
+//! 1. Write `commands/<noun>/<verb>.rs` with an `Arguments` struct and a `run` that takes a [`CommandContext`].
 //! 2. Name it in the enum and the `match` of `commands/mod.rs` (or its noun's).
 //! 3. Give it a `--json` answer, a line in `docs/cli.md`, and a test that runs the built program.
 
@@ -25,12 +25,12 @@ use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
-use munshi_pack::House;
+use munshi_pack::PackRegistry;
 
-use crate::arguments::{Arguments, Global};
-use crate::context::Context;
-use crate::failure::Failure;
-use crate::output::{Format, Output, Paint};
+use crate::arguments::{CliArguments, GlobalArguments};
+use crate::context::CommandContext;
+use crate::failure::CommandFailure;
+use crate::output::{ColourMode, CommandOutput, CommandOutputFormat};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -41,7 +41,12 @@ fn main() -> ExitCode {
     }
     let (house, all) = match typeable() {
         Ok(typeable) => typeable,
-        Err(failure) => return failed(Output::new(Format::Words, Paint::WhereItShows), &failure),
+        Err(failure) => {
+            return failed(
+                CommandOutput::new(CommandOutputFormat::Words, ColourMode::WhereItShows),
+                &failure,
+            );
+        }
     };
     match all.try_get_matches() {
         Ok(matches) => run(&house, &matches),
@@ -59,21 +64,22 @@ fn launched() -> Option<ExitCode> {
 }
 
 /// What packs bring, and everything that can be typed.
-fn typeable() -> failure::Result<(Arc<House>, clap::Command)> {
+fn typeable() -> failure::Result<(Arc<PackRegistry>, clap::Command)> {
     let house = wiring::packs::house()?;
-    let all = commands::pack::add_to(Arguments::command(), &house)?;
+    let all = commands::pack::add_to(CliArguments::command(), &house)?;
     Ok((house, all))
 }
 
-fn run(house: &House, matches: &ArgMatches) -> ExitCode {
-    let global = match Global::from_arg_matches(matches) {
+fn run(house: &PackRegistry, matches: &ArgMatches) -> ExitCode {
+    let global = match GlobalArguments::from_arg_matches(matches) {
         Ok(global) => global,
         Err(error) => return unparsed(&error),
     };
-    let context = Context::new(global.config.clone(), Output::new(global.format(), global.paint()));
+    let context =
+        CommandContext::new(global.config.clone(), CommandOutput::new(global.format(), global.paint()));
     let done = match commands::pack::typed(house, matches) {
         Some((command, of)) => commands::pack::run(&context, command, of).map(|()| ExitCode::SUCCESS),
-        None => match Arguments::from_arg_matches(matches) {
+        None => match CliArguments::from_arg_matches(matches) {
             Ok(arguments) => commands::run(&context, arguments.command),
             Err(error) => return unparsed(&error),
         },
@@ -81,7 +87,7 @@ fn run(house: &House, matches: &ArgMatches) -> ExitCode {
     done.unwrap_or_else(|failure| failed(context.output, &failure))
 }
 
-fn failed(output: Output, failure: &Failure) -> ExitCode {
+fn failed(output: CommandOutput, failure: &CommandFailure) -> ExitCode {
     output.failure(failure);
     failure.exit.into()
 }

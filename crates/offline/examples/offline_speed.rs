@@ -12,8 +12,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use munshi_lang::Phrasebook;
-use munshi_llm::{ChatRequest, Message};
-use munshi_offline::Offline;
+use munshi_llm::{ChatMessage, ChatRequest};
+use munshi_offline::OfflineProvider;
 use munshi_types::tool::ToolSpec;
 
 const MESSAGES: &[&str] = &[
@@ -28,11 +28,11 @@ const MESSAGES: &[&str] = &[
 ];
 
 fn main() -> anyhow::Result<()> {
-    let offline = Offline::new(Phrasebook::core()?)?;
+    let offline = OfflineProvider::new(Phrasebook::core()?)?;
     let tools = fifty();
     let phrases: usize = tools.iter().flat_map(|tool| tool.phrases.values()).map(Vec::len).sum();
     let asked = |text: &str| ChatRequest {
-        messages: vec![Message::user(text)],
+        messages: vec![ChatMessage::user(text)],
         tools: tools.clone(),
         ..ChatRequest::default()
     };

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 use munshi_lang::{Phrasebook, names};
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Target, ToolCall};
-use munshi_offline::{Offline, SURE};
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget, ToolCall};
+use munshi_offline::{OfflineProvider, SURE};
 use serde_json::Value;
 
 /// What the cases call a tool of the shop.
@@ -46,18 +46,18 @@ async fn main() -> anyhow::Result<()> {
     let folder = PathBuf::from(words.next().unwrap_or_else(|| "../shared/data".to_owned()));
     let shows_all = words.any(|word| word == "--all");
     let text = std::fs::read_to_string(folder.join("utterances.jsonl"))?;
-    let offline = Offline::new(Phrasebook::core()?)?;
+    let offline = OfflineProvider::new(Phrasebook::core()?)?;
     let tools = shop::tools();
     let mut table: BTreeMap<String, Row> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line)?;
         let said = case["text"].as_str().unwrap_or_default();
         let request = ChatRequest {
-            messages: vec![Message::user(said)],
+            messages: vec![ChatMessage::user(said)],
             tools: tools.clone(),
             ..ChatRequest::default()
         };
-        let reply = offline.complete(&Target::offline(), &request).await?;
+        let reply = offline.complete(&ModelTarget::offline(), &request).await?;
         let judgement = offline.judge(&request);
         let calls: Vec<&ToolCall> = reply.tool_calls().collect();
         let wrong = match calls.as_slice() {

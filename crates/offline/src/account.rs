@@ -4,43 +4,43 @@
 //! without asking only where each word is one of the phrase, grammar, a number, a plain name, or a thing that is known
 //! or counted.
 
-use munshi_lang::{Kind as Counts, When};
+use munshi_lang::{DateExpression, NumberKind as Counts};
 use munshi_types::Language;
 
-use crate::fill::Filled;
-use crate::palette::{Kind, Palette, Pattern, Tool};
-use crate::rank::Ranked;
-use crate::reading::{Held, Word};
-use crate::roles::{CASES, Role};
-use crate::sight::Sight;
-use crate::words::{Class, Classes, SmallWords};
+use crate::fill::FilledArguments;
+use crate::palette::{PhrasePattern, PreparedTool, PreparedToolSet, ToolArgumentKind};
+use crate::rank::RankedTool;
+use crate::reading::{OfflineWord, WordOwner};
+use crate::roles::{CASES, NameRole};
+use crate::sight::MessageToolView;
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// What may stand in any sentence and change nothing.
-const HARMLESS: Classes = Classes::of(&[
-    Class::To,
-    Class::By,
-    Class::From,
-    Class::Of,
-    Class::In,
-    Class::Me,
-    Class::ToMe,
-    Class::Small,
-    Class::Yes,
-    Class::Hello,
-    Class::Thanks,
-    Class::Place,
+const HARMLESS: SmallWordClassSet = SmallWordClassSet::of(&[
+    SmallWordClass::To,
+    SmallWordClass::By,
+    SmallWordClass::From,
+    SmallWordClass::Of,
+    SmallWordClass::In,
+    SmallWordClass::Me,
+    SmallWordClass::ToMe,
+    SmallWordClass::Small,
+    SmallWordClass::Yes,
+    SmallWordClass::Hello,
+    SmallWordClass::Thanks,
+    SmallWordClass::Place,
 ]);
 
 /// A tool as one message asks for it.
-pub(crate) struct Account<'s, 'm> {
-    pub sight: &'s Sight<'m>,
-    pub palette: &'s Palette,
-    pub tool: &'s Tool,
-    pub best: &'s Ranked,
-    pub filled: &'s Filled,
+pub(crate) struct WordCoverage<'s, 'm> {
+    pub sight: &'s MessageToolView<'m>,
+    pub palette: &'s PreparedToolSet,
+    pub tool: &'s PreparedTool,
+    pub best: &'s RankedTool,
+    pub filled: &'s FilledArguments,
 }
 
-impl Account<'_, '_> {
+impl WordCoverage<'_, '_> {
     /// Whether nothing in the message is left to be understood, so that it may be written as it stands.
     pub(crate) fn is_settled(&self) -> bool {
         if self.tool.reads_itself() {
@@ -49,7 +49,7 @@ impl Account<'_, '_> {
         let words = &self.sight.reading.words;
         let keys: Vec<&str> =
             words.iter().filter(|word| !word.is_sign).map(|word| word.key.as_str()).collect();
-        let is_clear = SmallWords::get().answer(&keys, Class::Doubt).is_none()
+        let is_clear = SmallWords::get().answer(&keys, SmallWordClass::Doubt).is_none()
             && (0..words.len()).all(|at| self.is_in_place(at) || self.is_explained(at));
         is_clear
             && self.filled.left_over == 0
@@ -84,7 +84,7 @@ impl Account<'_, '_> {
             return false;
         }
         let words = &self.sight.reading.words;
-        let is_idle = |word: &Word<'_>| !word.is_content() || word.classes.meets(HARMLESS);
+        let is_idle = |word: &OfflineWord<'_>| !word.is_content() || word.classes.meets(HARMLESS);
         parts.iter().any(|(from, to)| {
             let mut content =
                 (*from..*to).filter(|at| words.get(*at).is_some_and(|word| !is_idle(word))).peekable();
@@ -101,10 +101,10 @@ impl Account<'_, '_> {
     fn is_explained(&self, at: usize) -> bool {
         let Some(word) = self.sight.reading.words.get(at) else { return true };
         match word.held {
-            Some(Held::Number(number)) => return self.is_count(number),
-            Some(Held::Date(date)) => return self.is_day(date),
+            Some(WordOwner::Number(number)) => return self.is_count(number),
+            Some(WordOwner::Date(date)) => return self.is_day(date),
             // When of the day it was changes nothing of it.
-            Some(Held::Time) => return true,
+            Some(WordOwner::Time) => return true,
             None => {}
         }
         if word.is_sign {
@@ -114,18 +114,19 @@ impl Account<'_, '_> {
             return true;
         }
         // "Chah te 120" is on tea, and "phonepe te" by it: there it joins nothing.
-        let is_on = word.classes.has(Class::In) && self.is_number(at + 1);
+        let is_on = word.classes.has(SmallWordClass::In) && self.is_number(at + 1);
         let before = at.checked_sub(1).and_then(|at| self.sight.reading.words.get(at));
-        let is_on = is_on || (word.classes.has(Class::In) && before.is_some_and(|word| self.is_choice(word)));
-        let joins = word.classes.has(Class::And) && !word.classes.meets(CASES) && !is_on;
+        let is_on = is_on
+            || (word.classes.has(SmallWordClass::In) && before.is_some_and(|word| self.is_choice(word)));
+        let joins = word.classes.has(SmallWordClass::And) && !word.classes.meets(CASES) && !is_on;
         // After a word of the phrase it only points: the last wali entry.
         let points = at.checked_sub(1).is_some_and(|before| self.is_said(before));
-        let is_trade = word.classes.has(Class::Trade) && !self.is_of_number(at) && !points;
-        let is_open = joins || is_trade || word.classes.has(Class::Doubt);
+        let is_trade = word.classes.has(SmallWordClass::Trade) && !self.is_of_number(at) && !points;
+        let is_open = joins || is_trade || word.classes.has(SmallWordClass::Doubt);
         // In another script it is hardly grammar of this language.
         let is_own = word.text.is_ascii() == self.sight.reading.is_latin();
         let is_harmless = is_own && word.classes.meets(HARMLESS);
-        let is_turned = word.classes.has(Class::Be) && self.is_said(at + 1);
+        let is_turned = word.classes.has(SmallWordClass::Be) && self.is_said(at + 1);
         !is_open && is_harmless && !is_turned && !self.marks_another(at) && !self.is_second(word)
     }
 
@@ -136,34 +137,36 @@ impl Account<'_, '_> {
 
     fn is_number(&self, at: usize) -> bool {
         let word = self.sight.reading.words.get(at);
-        word.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
+        word.is_some_and(|word| matches!(word.held, Some(WordOwner::Number(_))))
     }
 
     /// Whether the speaker receives where the phrase has somebody else do so.
-    fn is_second(&self, word: &Word<'_>) -> bool {
+    fn is_second(&self, word: &OfflineWord<'_>) -> bool {
         let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
-        word.classes.has(Class::ToMe) && best.is_some_and(|best| best.role == Some(Role::To))
+        word.classes.has(SmallWordClass::ToMe) && best.is_some_and(|best| best.role == Some(NameRole::To))
     }
 
     /// Whether the speaker has the part that the phrase gives to somebody else: remind me about Mahesh.
     pub(crate) fn is_of_speaker(&self) -> bool {
-        let said = |word: &Word<'_>| word.held.is_none() && self.is_second(word);
+        let said = |word: &OfflineWord<'_>| word.held.is_none() && self.is_second(word);
         self.sight.reading.words.iter().any(said)
     }
 
     /// Whether a marker gives somebody a part who is not the person: mere bhai ne.
     fn marks_another(&self, at: usize) -> bool {
-        let parts = Classes::of(&[Class::To, Class::By, Class::From]);
-        let speaker = Classes::of(&[Class::Me, Class::ToMe]);
+        let parts = SmallWordClassSet::of(&[SmallWordClass::To, SmallWordClass::By, SmallWordClass::From]);
+        let speaker = SmallWordClassSet::of(&[SmallWordClass::Me, SmallWordClass::ToMe]);
         let reading = &self.sight.reading;
         let is_marker = reading.words.get(at).is_some_and(|word| {
-            word.classes.meets(parts) && !word.classes.meets(Classes::of(&[Class::In, Class::Of]))
+            word.classes.meets(parts)
+                && !word.classes.meets(SmallWordClassSet::of(&[SmallWordClass::In, SmallWordClass::Of]))
         });
         // English says it before the name.
         let is_after = reading.languages.first() != Some(&Language::English);
         let beside = if is_after { at.checked_sub(1) } else { Some(at + 1) };
         let Some(beside) = beside.filter(|_| is_marker) else { return false };
-        let gives = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::To));
+        let gives =
+            |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(SmallWordClass::To));
         let is_told = reading.words.get(beside).is_some_and(|word| {
             let is_speaker = word.classes.meets(speaker) && (is_after || gives(at));
             let is_grammar = is_speaker || word.classes.meets(CASES);
@@ -177,7 +180,7 @@ impl Account<'_, '_> {
         let kind = self.sight.reading.numbers.get(number).map(|number| number.kind);
         match kind {
             Some(Counts::Money | Counts::Quantity | Counts::Plain) => true,
-            Some(Counts::Phone) => self.tool.wants(&Kind::Phone).is_some(),
+            Some(Counts::Phone) => self.tool.wants(&ToolArgumentKind::Phone).is_some(),
             _ => false,
         }
     }
@@ -186,12 +189,12 @@ impl Account<'_, '_> {
     fn is_day(&self, date: usize) -> bool {
         let found = self.sight.reading.dates.get(date);
         let is_today = found.is_some_and(|found| {
-            found.readings.iter().all(|one| matches!(one.when, When::Day { offset: 0 }))
+            found.readings.iter().all(|one| matches!(one.when, DateExpression::Day { offset: 0 }))
         });
         is_today
             || self
                 .tool
-                .wants(&Kind::Date)
+                .wants(&ToolArgumentKind::Date)
                 .is_some_and(|field| self.filled.arguments.contains_key(&field.name))
     }
 
@@ -203,7 +206,7 @@ impl Account<'_, '_> {
         found.iter().any(|one| {
             let entry = self.palette.vocabulary.entries.get(one.entry);
             let is_near = || entry.is_some_and(|entry| is_near(&entry.stem, &word.stem));
-            let is_spelt = match word.classes.has(Class::Doubt) {
+            let is_spelt = match word.classes.has(SmallWordClass::Doubt) {
                 true => one.likeness >= 1.0,
                 // Its own script spells a verb in one way; another vowel is another tense.
                 false if !word.text.is_ascii() => one.likeness >= 0.95,
@@ -213,17 +216,17 @@ impl Account<'_, '_> {
         })
     }
 
-    fn phrases(&self) -> impl Iterator<Item = &Pattern> {
+    fn phrases(&self) -> impl Iterator<Item = &PhrasePattern> {
         let best = self.best.pattern.and_then(|at| self.tool.patterns.get(at));
         let languages = &self.sight.reading.languages;
-        let part = |pattern: &Pattern| pattern.has_person.then(|| pattern.role.unwrap_or(Role::By));
+        let part = |pattern: &PhrasePattern| pattern.has_person.then(|| pattern.role.unwrap_or(NameRole::By));
         self.tool.patterns.iter().filter(move |pattern| {
             let is_own = languages.contains(&pattern.language) || pattern.language == Language::English;
             best.is_some_and(|best| is_own && (part(pattern).is_none() || part(pattern) == part(best)))
         })
     }
 
-    fn is_choice(&self, word: &Word<'_>) -> bool {
+    fn is_choice(&self, word: &OfflineWord<'_>) -> bool {
         self.tool.fields.iter().any(|field| {
             self.filled.arguments.contains_key(&field.name) && field.kind.words().contains(&word.key)
         })
@@ -245,7 +248,7 @@ impl Account<'_, '_> {
             .filter(|at| !self.is_in_place(*at) && self.is_said(*at))
             .map(|at| self.sight.matches.get(at).into_iter().flatten().map(|found| found.entry).collect())
             .collect();
-        let says_more = |pattern: &Pattern| {
+        let says_more = |pattern: &PhrasePattern| {
             let is_said = |entry: &usize| said.iter().any(|found| found.contains(entry));
             pattern.has_person
                 && (!pattern.has_speaker || self.sight.reading.has_receiver())
@@ -255,18 +258,19 @@ impl Account<'_, '_> {
                 && pattern.words.iter().any(|entry| !is_said(entry))
         };
         // What somebody lent the speaker is said whole by another tool's phrase: enakku kadan kuduthaan.
-        let lends = |pattern: &Pattern| {
+        let lends = |pattern: &PhrasePattern| {
             pattern.has_speaker
                 && !best.has_speaker
                 && self.sight.reading.has_receiver()
                 && pattern.words.iter().all(|entry| said.iter().any(|found| found.contains(entry)))
         };
-        let says_more = |pattern: &Pattern| says_more(pattern) || lends(pattern);
+        let says_more = |pattern: &PhrasePattern| says_more(pattern) || lends(pattern);
         let others = self.palette.tools.iter().filter(|other| other.name() != self.tool.name());
         // A reminder is sent too, but of no amount.
         let money = self.sight.counts(&[Counts::Money]) > 0;
-        let may_be =
-            |other: &&Tool| other.spec.effect.writes() && (!money || other.wants(&Kind::Money).is_some());
+        let may_be = |other: &&PreparedTool| {
+            other.spec.effect.writes() && (!money || other.wants(&ToolArgumentKind::Money).is_some())
+        };
         others.filter(may_be).any(|other| other.patterns.iter().any(says_more))
     }
 }

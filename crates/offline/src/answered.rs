@@ -6,32 +6,32 @@
 use munshi_lang::names;
 use serde_json::{Map, Value};
 
-use crate::fill::{Filled, is_time};
-use crate::palette::{Field, Kind, Tool};
-use crate::reading::{Held, Reading, Word};
-use crate::roles::Role;
-use crate::sight::{Sight, personal};
-use crate::spans::Span;
-use crate::state::Open;
-use crate::words::{Class, Classes};
+use crate::fill::{FilledArguments, is_time};
+use crate::palette::{ArgumentField, PreparedTool, ToolArgumentKind};
+use crate::reading::{OfflineReading, OfflineWord, WordOwner};
+use crate::roles::NameRole;
+use crate::sight::{MessageToolView, personal};
+use crate::spans::NameSpan;
+use crate::state::OfflineQuestion;
+use crate::words::{SmallWordClass, SmallWordClassSet};
 
 /// What is held against an open question.
-pub(crate) struct Heard<'h> {
-    pub tool: &'h Tool,
-    pub open: &'h Open,
+pub(crate) struct OfflineQuestionContext<'h> {
+    pub tool: &'h PreparedTool,
+    pub open: &'h OfflineQuestion,
     /// The field that was asked for; none where a yes was.
-    pub wanted: Option<&'h Field>,
+    pub wanted: Option<&'h ArgumentField>,
 }
 
-impl Heard<'_> {
+impl OfflineQuestionContext<'_> {
     /// What the answer says anew: numbers, a thing that is counted, a person who is plainly named.
-    pub(crate) fn news(&self, filled: &Filled) -> Map<String, Value> {
+    pub(crate) fn news(&self, filled: &FilledArguments) -> Map<String, Value> {
         let is_new = |name: &str| {
             let Some(field) = self.tool.field(name) else { return false };
             match field.kind {
-                Kind::Money | Kind::Quantity | Kind::Unit => true,
-                Kind::Item => filled.item.as_ref().is_some_and(|item| item.is_counted),
-                Kind::Person => self.names_another(filled),
+                ToolArgumentKind::Money | ToolArgumentKind::Quantity | ToolArgumentKind::Unit => true,
+                ToolArgumentKind::Item => filled.item.as_ref().is_some_and(|item| item.is_counted),
+                ToolArgumentKind::Person => self.names_another(filled),
                 _ => false,
             }
         };
@@ -44,41 +44,41 @@ impl Heard<'_> {
     }
 
     /// Whether somebody else is plainly named than the question is about.
-    pub(crate) fn names_another(&self, filled: &Filled) -> bool {
+    pub(crate) fn names_another(&self, filled: &FilledArguments) -> bool {
         let Some(span) = filled.person.as_ref().filter(|span| is_plain_name(span)) else { return false };
         self.is_another(&Value::from(span.text.as_str())).unwrap_or(false)
     }
 
     /// Whether a name is somebody else's than the question is about; none where it is about nobody yet.
     pub(crate) fn is_another(&self, name: &Value) -> Option<bool> {
-        self.known(&Kind::Person).map(|then| !is_same_name(name, then))
+        self.known(&ToolArgumentKind::Person).map(|then| !is_same_name(name, then))
     }
 
     /// What the question has for the field of a kind already.
-    fn known(&self, kind: &Kind) -> Option<&Value> {
+    fn known(&self, kind: &ToolArgumentKind) -> Option<&Value> {
         self.open.arguments.get(&self.tool.wants(kind)?.name)
     }
 
     /// Whether a name or thing is what was asked for, or the question's own.
-    fn expects(&self, span: &Span, kind: &Kind) -> bool {
+    fn expects(&self, span: &NameSpan, kind: &ToolArgumentKind) -> bool {
         if self.wanted.is_some_and(|field| field.kind == *kind) {
-            return *kind != Kind::Person || !self.is_turned(span);
+            return *kind != ToolArgumentKind::Person || !self.is_turned(span);
         }
         self.known(kind).is_some_and(|then| is_same_name(&Value::from(span.text.as_str()), then))
     }
 
     /// Whether the name has a part that may make it another act: who was asked about receives, and this one gives.
-    fn is_turned(&self, span: &Span) -> bool {
-        let receives = || self.tool.patterns.iter().any(|pattern| pattern.role == Some(Role::To));
+    fn is_turned(&self, span: &NameSpan) -> bool {
+        let receives = || self.tool.patterns.iter().any(|pattern| pattern.role == Some(NameRole::To));
         match span.told.filter(|told| told.is_marked).map(|told| told.role) {
-            Some(Role::To) => !receives(),
-            Some(Role::By | Role::From) => receives(),
+            Some(NameRole::To) => !receives(),
+            Some(NameRole::By | NameRole::From) => receives(),
             _ => false,
         }
     }
 
     /// Whether a number of the question would be another one.
-    fn recounts(&self, filled: &Filled) -> bool {
+    fn recounts(&self, filled: &FilledArguments) -> bool {
         let is_asked = |name: &str| self.wanted.is_some_and(|field| field.name == name);
         self.open.arguments.iter().any(|(name, then)| {
             let counts = self.tool.field(name).is_some_and(is_number);
@@ -88,8 +88,8 @@ impl Heard<'_> {
 }
 
 /// Whether a message speaks of another person or another number than the question.
-pub(crate) fn changed(tool: &Tool, filled: &Filled, open: &Open) -> bool {
-    let heard = Heard { tool, open, wanted: None };
+pub(crate) fn changed(tool: &PreparedTool, filled: &FilledArguments, open: &OfflineQuestion) -> bool {
+    let heard = OfflineQuestionContext { tool, open, wanted: None };
     let differs = |name: &str, now: &Value| open.arguments.get(name).is_some_and(|then| then != now);
     let recounts = tool
         .fields
@@ -99,8 +99,8 @@ pub(crate) fn changed(tool: &Tool, filled: &Filled, open: &Open) -> bool {
     recounts || heard.names_another(filled)
 }
 
-const fn is_number(field: &Field) -> bool {
-    matches!(field.kind, Kind::Money | Kind::Quantity)
+const fn is_number(field: &ArgumentField) -> bool {
+    matches!(field.kind, ToolArgumentKind::Money | ToolArgumentKind::Quantity)
 }
 
 /// Whether two names would be found as one.
@@ -114,35 +114,40 @@ fn is_same_name(one: &Value, other: &Value) -> bool {
 }
 
 /// A name with a part in the sentence, with respect, or written large inside it.
-fn is_plain_name(span: &Span) -> bool {
+fn is_plain_name(span: &NameSpan) -> bool {
     personal(span) >= 2.0 || (span.is_capital && span.from > 0)
 }
 
 /// Whether a message agrees, with no more than the number beside it.
-pub(crate) fn is_agreed(reading: &Reading<'_>) -> bool {
-    let allowed = Classes::of(&[Class::Yes, Class::Small, Class::In]);
+pub(crate) fn is_agreed(reading: &OfflineReading<'_>) -> bool {
+    let allowed = SmallWordClassSet::of(&[SmallWordClass::Yes, SmallWordClass::Small, SmallWordClass::In]);
     let said = || reading.words.iter().filter(|word| !word.is_sign);
     reading.mood.is_plain()
-        && said().any(|word| word.held.is_none() && word.classes.has(Class::Yes))
+        && said().any(|word| word.held.is_none() && word.classes.has(SmallWordClass::Yes))
         && said().all(|word| {
-            matches!(word.held, Some(Held::Number(_))) || (word.held.is_none() && word.classes.meets(allowed))
+            matches!(word.held, Some(WordOwner::Number(_)))
+                || (word.held.is_none() && word.classes.meets(allowed))
         })
 }
 
 /// Whether an answer is a number or a name and grammar, and nothing that may take it back.
-pub(crate) fn is_plain_answer(sight: &Sight<'_>, filled: &Filled, heard: &Heard<'_>) -> bool {
-    let harmless = Classes::of(&[
-        Class::To,
-        Class::By,
-        Class::From,
-        Class::Of,
-        Class::In,
-        Class::Small,
-        Class::Yes,
-        Class::Me,
-        Class::ToMe,
+pub(crate) fn is_plain_answer(
+    sight: &MessageToolView<'_>,
+    filled: &FilledArguments,
+    heard: &OfflineQuestionContext<'_>,
+) -> bool {
+    let harmless = SmallWordClassSet::of(&[
+        SmallWordClass::To,
+        SmallWordClass::By,
+        SmallWordClass::From,
+        SmallWordClass::Of,
+        SmallWordClass::In,
+        SmallWordClass::Small,
+        SmallWordClass::Yes,
+        SmallWordClass::Me,
+        SmallWordClass::ToMe,
     ]);
-    let taken = [(&filled.person, Kind::Person), (&filled.item, Kind::Item)];
+    let taken = [(&filled.person, ToolArgumentKind::Person), (&filled.item, ToolArgumentKind::Item)];
     let is_taken = |at: usize| {
         taken.iter().any(|(span, kind)| {
             let span = span.as_ref().filter(|span| (span.from..span.to).contains(&at));
@@ -150,9 +155,14 @@ pub(crate) fn is_plain_answer(sight: &Sight<'_>, filled: &Filled, heard: &Heard<
         })
     };
     let reading = &sight.reading;
-    let is_clear = |(at, word): (usize, &Word<'_>)| {
-        let is_number = matches!(word.held, Some(Held::Number(_)));
-        let is_doubtful = word.classes.meets(Classes::of(&[Class::Doubt, Class::Not, Class::No, Class::If]));
+    let is_clear = |(at, word): (usize, &OfflineWord<'_>)| {
+        let is_number = matches!(word.held, Some(WordOwner::Number(_)));
+        let is_doubtful = word.classes.meets(SmallWordClassSet::of(&[
+            SmallWordClass::Doubt,
+            SmallWordClass::Not,
+            SmallWordClass::No,
+            SmallWordClass::If,
+        ]));
         is_number
             || (word.is_sign && word.text != "?")
             || (!is_doubtful && (is_taken(at) || word.classes.meets(harmless)))
@@ -165,7 +175,7 @@ pub(crate) fn is_plain_answer(sight: &Sight<'_>, filled: &Filled, heard: &Heard<
 }
 
 /// The choice an answer names, by what it says or by its place.
-pub(crate) fn picked(reading: &Reading<'_>, choices: &[Value]) -> Option<Value> {
+pub(crate) fn picked(reading: &OfflineReading<'_>, choices: &[Value]) -> Option<Value> {
     const FIRST: &[&str] =
         &["first", "pehla", "pehle", "pahla", "pehli", "modalu", "mudhal", "modati", "prothom", "pahila"];
     const SECOND: &[&str] =
@@ -179,7 +189,7 @@ pub(crate) fn picked(reading: &Reading<'_>, choices: &[Value]) -> Option<Value> 
 }
 
 /// The one choice of which the most words were said; none where two have as many.
-fn by_words<'c>(reading: &Reading<'_>, choices: &'c [Value]) -> Option<&'c Value> {
+fn by_words<'c>(reading: &OfflineReading<'_>, choices: &'c [Value]) -> Option<&'c Value> {
     let is_said = |part: &&str| {
         let key = munshi_lang::fold::key(part);
         reading.words.iter().any(|word| !word.key.is_empty() && word.key == key)
@@ -195,12 +205,12 @@ fn by_words<'c>(reading: &Reading<'_>, choices: &'c [Value]) -> Option<&'c Value
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::Before;
+    use crate::reading::OfflineReadingContext;
 
     fn chosen(said: &str) -> Option<String> {
         let choices = ["Ramesh Kumar", "Ramesh Gupta"].map(Value::from);
-        let before = Before::default();
-        picked(&Reading::new(said, &before), &choices)?.as_str().map(str::to_owned)
+        let before = OfflineReadingContext::default();
+        picked(&OfflineReading::new(said, &before), &choices)?.as_str().map(str::to_owned)
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! A message cut where it may speak of another thing.
 
-use crate::reading::{Held, Reading, Word};
-use crate::words::Class;
+use crate::reading::{OfflineReading, OfflineWord, WordOwner};
+use crate::words::SmallWordClass;
 
 /// Where a message may go on to another thing, as places of words.
-pub(crate) fn cuts(reading: &Reading<'_>) -> Vec<(usize, usize)> {
+pub(crate) fn cuts(reading: &OfflineReading<'_>) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let mut from = 0;
     for (at, word) in reading.words.iter().enumerate() {
@@ -18,16 +18,16 @@ pub(crate) fn cuts(reading: &Reading<'_>) -> Vec<(usize, usize)> {
 }
 
 /// The parts of a message that each name a number; one part when it speaks of one thing.
-pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
+pub(crate) fn clauses<'m>(reading: &OfflineReading<'m>) -> Vec<&'m str> {
     let parts = cuts(reading);
     let loads = |part: &&(usize, usize)| {
         let words = reading.words.get(part.0..part.1).unwrap_or_default();
-        words.iter().any(|word| matches!(word.held, Some(Held::Number(_))))
+        words.iter().any(|word| matches!(word.held, Some(WordOwner::Number(_))))
     };
     // A number that nothing is said of belongs to what stands beside it: "bananas sold, 240 rupees".
     let speaks = |part: &&(usize, usize)| {
         let words = reading.words.get(part.0..part.1).unwrap_or_default();
-        words.iter().any(Word::is_content)
+        words.iter().any(OfflineWord::is_content)
     };
     if parts.iter().filter(loads).filter(speaks).count() < 2 {
         return vec![reading.message];
@@ -36,13 +36,13 @@ pub(crate) fn clauses<'m>(reading: &Reading<'m>) -> Vec<&'m str> {
     texts.filter(|text| !text.is_empty()).collect()
 }
 
-fn ends(reading: &Reading<'_>, at: usize) -> bool {
+fn ends(reading: &OfflineReading<'_>, at: usize) -> bool {
     let Some(word) = reading.words.get(at) else { return false };
     let line = at > 0
         && reading.words.get(at - 1).is_some_and(|before| {
             reading.message.get(before.end()..word.start).is_some_and(|gap| gap.contains('\n'))
         });
     (word.is_sign && matches!(word.text, "," | ";" | "." | "।" | "|" | "!" | "、"))
-        || word.classes.has(Class::And)
+        || word.classes.has(SmallWordClass::And)
         || line
 }

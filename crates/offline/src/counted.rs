@@ -1,17 +1,17 @@
 //! Bare numbers that count things: 6 soaps for 210.
 
-use munshi_lang::{Kind as Counts, Number};
+use munshi_lang::{Number, NumberKind as Counts};
 use munshi_types::Language;
 
-use crate::reading::{Held, Reading};
-use crate::words::{Class, Classes};
+use crate::reading::{OfflineReading, WordOwner};
+use crate::words::{SmallWordClass, SmallWordClassSet};
 
 /// Nobody sells more pieces at once over a counter.
 const MOST: u64 = 1000;
 
 /// Takes a bare number right before a thing for a count of it, where the only other number is its price. `is_cue` says
 /// of a word whether it says what is wanted, and so names nothing.
-pub(crate) fn count(reading: &mut Reading<'_>, is_cue: impl Fn(usize) -> bool) {
+pub(crate) fn count(reading: &mut OfflineReading<'_>, is_cue: impl Fn(usize) -> bool) {
     let money: Vec<usize> = (0..reading.numbers.len()).filter(|at| is_sum(reading, *at)).collect();
     let [one, other] = money.as_slice() else { return };
     if reading.numbers.iter().any(|number| number.kind == Counts::Quantity) {
@@ -27,27 +27,27 @@ pub(crate) fn count(reading: &mut Reading<'_>, is_cue: impl Fn(usize) -> bool) {
     }
 }
 
-fn is_sum(reading: &Reading<'_>, at: usize) -> bool {
+fn is_sum(reading: &OfflineReading<'_>, at: usize) -> bool {
     reading.numbers.get(at).is_some_and(|number| matches!(number.kind, Counts::Money | Counts::Plain))
 }
 
 /// The places of the words that hold a number: the first, and the one after the last.
-fn place(reading: &Reading<'_>, number: usize) -> Option<(usize, usize)> {
+fn place(reading: &OfflineReading<'_>, number: usize) -> Option<(usize, usize)> {
     let holds =
-        |at: &usize| reading.words.get(*at).is_some_and(|word| word.held == Some(Held::Number(number)));
+        |at: &usize| reading.words.get(*at).is_some_and(|word| word.held == Some(WordOwner::Number(number)));
     let first = (0..reading.words.len()).find(|at| holds(at))?;
     Some((first, (first..reading.words.len()).take_while(holds).last()? + 1))
 }
 
-fn is_count(reading: &Reading<'_>, number: usize, is_cue: &impl Fn(usize) -> bool) -> bool {
-    const NEVER: Classes = Classes::of(&[
-        Class::Question,
-        Class::Not,
-        Class::If,
-        Class::Doubt,
-        Class::Yes,
-        Class::No,
-        Class::And,
+fn is_count(reading: &OfflineReading<'_>, number: usize, is_cue: &impl Fn(usize) -> bool) -> bool {
+    const NEVER: SmallWordClassSet = SmallWordClassSet::of(&[
+        SmallWordClass::Question,
+        SmallWordClass::Not,
+        SmallWordClass::If,
+        SmallWordClass::Doubt,
+        SmallWordClass::Yes,
+        SmallWordClass::No,
+        SmallWordClass::And,
     ]);
     let Some((_, after)) = place(reading, number) else { return false };
     let is_small = reading.numbers.get(number).is_some_and(|number| {
@@ -59,8 +59,9 @@ fn is_count(reading: &Reading<'_>, number: usize, is_cue: &impl Fn(usize) -> boo
 }
 
 /// Rupees, or a number with a marker beside it that things are sold for: 210 mein, for 210.
-fn is_price(reading: &Reading<'_>, number: usize) -> bool {
-    const BEHIND: Classes = Classes::of(&[Class::In, Class::To, Class::Of]);
+fn is_price(reading: &OfflineReading<'_>, number: usize) -> bool {
+    const BEHIND: SmallWordClassSet =
+        SmallWordClassSet::of(&[SmallWordClass::In, SmallWordClass::To, SmallWordClass::Of]);
     let Some((first, after)) = place(reading, number) else { return false };
     let is_english = reading.languages.first() == Some(&Language::English);
     let before = first.checked_sub(1).and_then(|at| reading.words.get(at));

@@ -1,20 +1,20 @@
 //! Arguments from what was said, each in the form its schema wants.
 
-use munshi_lang::{Amount, Certainty, Kind as Counts, Number, Unit};
+use munshi_lang::{Certainty, MeasureUnit, Number, NumberKind as Counts, NumberMention};
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
-use crate::palette::{Choice, Field, Form, Kind, Tool};
-use crate::reading::Reading;
-use crate::roles::Role;
-use crate::sight::{Sight, personal};
-use crate::spans::Span;
+use crate::palette::{ArgumentChoice, ArgumentField, ArgumentJsonType, PreparedTool, ToolArgumentKind};
+use crate::reading::OfflineReading;
+use crate::roles::NameRole;
+use crate::sight::{MessageToolView, personal};
+use crate::spans::NameSpan;
 use crate::when;
-use crate::words::{Class, Classes, SmallWords};
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// What could be filled, and what is open.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Filled {
+pub(crate) struct FilledArguments {
     pub arguments: Map<String, Value>,
     /// Fields with more than one reading, with the readings.
     pub doubts: Vec<(String, Vec<Value>)>,
@@ -25,62 +25,69 @@ pub(crate) struct Filled {
     /// Numbers that no field has a place for.
     pub unplaced: usize,
     /// The words taken for a person.
-    pub person: Option<Span>,
+    pub person: Option<NameSpan>,
     /// The words taken for a thing, as places in the reading.
-    pub item: Option<Span>,
+    pub item: Option<NameSpan>,
 }
 
-impl Filled {
+impl FilledArguments {
     /// The first required field that nothing fills.
-    pub(crate) fn missing<'t>(&self, tool: &'t Tool) -> Option<&'t Field> {
-        let open = |field: &&Field| field.is_required && !self.arguments.contains_key(&field.name);
+    pub(crate) fn missing<'t>(&self, tool: &'t PreparedTool) -> Option<&'t ArgumentField> {
+        let open = |field: &&ArgumentField| field.is_required && !self.arguments.contains_key(&field.name);
         tool.fields.iter().filter(open).min_by_key(|field| order(&field.kind))
     }
 }
 
-impl Filled {
+impl FilledArguments {
     /// Cuts from a name without a case what may be one, where the phrase wants an owner: Anitar koto baki. Whether
     /// it did.
-    pub(crate) fn own(&mut self, tool: &Tool, reading: &Reading<'_>) -> bool {
+    pub(crate) fn own(&mut self, tool: &PreparedTool, reading: &OfflineReading<'_>) -> bool {
         // Bengali's "kache" wants an owner before it: Kobitar kache.
         let is_bengali = reading.languages.first() == Some(&Language::Bengali);
         let may_own =
-            |span: &&Span| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
+            |span: &&NameSpan| span.told.is_none() || (is_bengali && !span.is_fused && span.takes_part());
         let Some(person) = self.person.as_ref().filter(may_own) else { return false };
-        let wanted = Classes::of(&[Class::Own]);
+        let wanted = SmallWordClassSet::of(&[SmallWordClass::Own]);
         let cut = SmallWords::get().ending(&person.text, &reading.languages, wanted);
         let ends_open = |front: &str| front.ends_with(['a', 'e', 'i', 'o', 'u']) && front.len() > 2;
         let Some((front, _)) = cut.filter(|(front, _)| ends_open(front)) else { return false };
-        let Some(field) = tool.wants(&Kind::Person) else { return false };
+        let Some(field) = tool.wants(&ToolArgumentKind::Person) else { return false };
         self.arguments.insert(field.name.clone(), Value::from(front));
         true
     }
 }
 
 /// What is asked for first.
-const fn order(kind: &Kind) -> u8 {
+const fn order(kind: &ToolArgumentKind) -> u8 {
     match kind {
-        Kind::Person => 0,
-        Kind::Item => 1,
-        Kind::Money | Kind::Quantity => 2,
+        ToolArgumentKind::Person => 0,
+        ToolArgumentKind::Item => 1,
+        ToolArgumentKind::Money | ToolArgumentKind::Quantity => 2,
         _ => 3,
     }
 }
 
 /// Fills a tool's fields from a message. `wanted` is the field that was asked for: an answer to it needs no more
 /// than a bare number or a name.
-pub(crate) fn fill(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&str>) -> Filled {
-    let mut filled = Filled::default();
+pub(crate) fn fill(
+    sight: &MessageToolView<'_>,
+    spans: &[NameSpan],
+    fields: &[ArgumentField],
+    wanted: Option<&str>,
+) -> FilledArguments {
+    let mut filled = FilledArguments::default();
     let reading = &sight.reading;
     numbers(reading, fields, wanted, &mut filled);
     names(sight, spans, fields, wanted, &mut filled);
     for field in fields {
         let value = match &field.kind {
-            Kind::Date => when::day(reading, field, &mut filled),
-            Kind::Period => when::period(reading),
-            Kind::Phone => reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from),
-            Kind::Words | Kind::Sentence => Some(Value::from(reading.message.trim())),
-            Kind::Choice(choices) => chosen(reading, choices),
+            ToolArgumentKind::Date => when::day(reading, field, &mut filled),
+            ToolArgumentKind::Period => when::period(reading),
+            ToolArgumentKind::Phone => {
+                reading.numbers.iter().find_map(|number| number.digits.clone()).map(Value::from)
+            }
+            ToolArgumentKind::Words | ToolArgumentKind::Sentence => Some(Value::from(reading.message.trim())),
+            ToolArgumentKind::Choice(choices) => chosen(reading, choices),
             _ => None,
         };
         if let Some(value) = value {
@@ -90,10 +97,15 @@ pub(crate) fn fill(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: 
     filled
 }
 
-fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled: &mut Filled) {
-    let find = |kind: &Kind| fields.iter().find(|field| field.kind == *kind);
-    let (money, quantity) = (find(&Kind::Money), find(&Kind::Quantity));
-    let wants = |field: &Field| wanted == Some(field.name.as_str());
+fn numbers(
+    reading: &OfflineReading<'_>,
+    fields: &[ArgumentField],
+    wanted: Option<&str>,
+    filled: &mut FilledArguments,
+) {
+    let find = |kind: &ToolArgumentKind| fields.iter().find(|field| field.kind == *kind);
+    let (money, quantity) = (find(&ToolArgumentKind::Money), find(&ToolArgumentKind::Quantity));
+    let wants = |field: &ArgumentField| wanted == Some(field.name.as_str());
     for number in &reading.numbers {
         let field = match number.kind {
             Counts::Money => money,
@@ -114,8 +126,8 @@ fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled
             continue;
         };
         put(number, field, filled);
-        if let (Some(unit), Some(place)) = (number.unit, find(&Kind::Unit))
-            && field.kind == Kind::Quantity
+        if let (Some(unit), Some(place)) = (number.unit, find(&ToolArgumentKind::Unit))
+            && field.kind == ToolArgumentKind::Quantity
             && let Ok(unit) = serde_json::to_value(unit)
         {
             filled.arguments.insert(place.name.clone(), unit);
@@ -123,23 +135,23 @@ fn numbers(reading: &Reading<'_>, fields: &[Field], wanted: Option<&str>, filled
     }
 }
 
-pub(crate) const fn is_time(unit: Unit) -> bool {
+pub(crate) const fn is_time(unit: MeasureUnit) -> bool {
     matches!(
         unit,
-        Unit::Minute
-            | Unit::Hour
-            | Unit::Day
-            | Unit::Week
-            | Unit::Month
-            | Unit::Year
-            | Unit::Percent
-            | Unit::Times
-            | Unit::Person
+        MeasureUnit::Minute
+            | MeasureUnit::Hour
+            | MeasureUnit::Day
+            | MeasureUnit::Week
+            | MeasureUnit::Month
+            | MeasureUnit::Year
+            | MeasureUnit::Percent
+            | MeasureUnit::Times
+            | MeasureUnit::Person
     )
 }
 
 /// Puts a number into its field; a second number there, or a second reading, makes it doubtful.
-fn put(number: &Amount, field: &Field, filled: &mut Filled) {
+fn put(number: &NumberMention, field: &ArgumentField, filled: &mut FilledArguments) {
     // Nothing is neither owed nor sold; it is asked about.
     let mut readings: Vec<Value> = number
         .readings
@@ -168,19 +180,19 @@ fn put(number: &Amount, field: &Field, filled: &mut Filled) {
 }
 
 /// A number as the schema wants it: money in whole paise, in rupees where the type allows a fraction.
-pub(crate) fn written(value: Number, field: &Field) -> Option<Value> {
-    if field.kind == Kind::Money {
+pub(crate) fn written(value: Number, field: &ArgumentField) -> Option<Value> {
+    if field.kind == ToolArgumentKind::Money {
         let money = value.as_money()?;
         return match field.form {
-            Form::Integer => Some(Value::from(money.as_paise())),
-            Form::Number => plain(value),
-            Form::Text => Some(Value::from(value.to_string())),
+            ArgumentJsonType::Integer => Some(Value::from(money.as_paise())),
+            ArgumentJsonType::Number => plain(value),
+            ArgumentJsonType::Text => Some(Value::from(value.to_string())),
         };
     }
     match field.form {
-        Form::Integer => value.as_whole().map(Value::from),
-        Form::Number => plain(value),
-        Form::Text => Some(Value::from(value.to_string())),
+        ArgumentJsonType::Integer => value.as_whole().map(Value::from),
+        ArgumentJsonType::Number => plain(value),
+        ArgumentJsonType::Text => Some(Value::from(value.to_string())),
     }
 }
 
@@ -188,11 +200,18 @@ fn plain(value: Number) -> Option<Value> {
     value.as_whole().map(Value::from).or_else(|| serde_json::from_str(&value.to_string()).ok())
 }
 
-fn names(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&str>, filled: &mut Filled) {
-    let find = |kind: &Kind| fields.iter().find(|field| field.kind == *kind);
-    let (person, item) = (find(&Kind::Person), find(&Kind::Item));
-    let mut left: Vec<&Span> = spans.iter().collect();
-    let wants = |field: Option<&Field>| field.is_some_and(|field| wanted == Some(field.name.as_str()));
+fn names(
+    sight: &MessageToolView<'_>,
+    spans: &[NameSpan],
+    fields: &[ArgumentField],
+    wanted: Option<&str>,
+    filled: &mut FilledArguments,
+) {
+    let find = |kind: &ToolArgumentKind| fields.iter().find(|field| field.kind == *kind);
+    let (person, item) = (find(&ToolArgumentKind::Person), find(&ToolArgumentKind::Item));
+    let mut left: Vec<&NameSpan> = spans.iter().collect();
+    let wants =
+        |field: Option<&ArgumentField>| field.is_some_and(|field| wanted == Some(field.name.as_str()));
     let nobody = person.is_none();
     if wants(item) {
         take_item(sight, item, nobody, &mut left, filled);
@@ -205,14 +224,20 @@ fn names(sight: &Sight<'_>, spans: &[Span], fields: &[Field], wanted: Option<&st
     filled.left_over = left.len();
 }
 
-fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&Span>, filled: &mut Filled) {
+fn take_person(
+    field: &ArgumentField,
+    has_item: bool,
+    is_wanted: bool,
+    left: &mut Vec<&NameSpan>,
+    filled: &mut FilledArguments,
+) {
     let least = match (field.is_required || is_wanted, has_item) {
         (true, false) => 0.0,
         (true, true) => 0.4,
         // An optional person needs more than not being a thing.
         (false, _) => 2.0,
     };
-    let mut likely: Vec<&Span> = left.iter().copied().filter(|span| personal(span) > least).collect();
+    let mut likely: Vec<&NameSpan> = left.iter().copied().filter(|span| personal(span) > least).collect();
     likely.sort_by(|one, other| personal(other).total_cmp(&personal(one)).then(one.from.cmp(&other.from)));
     let Some(best) = likely.first().copied() else { return };
     // Two people in the same part: Ramesh aur Suresh ko.
@@ -237,8 +262,9 @@ fn take_person(field: &Field, has_item: bool, is_wanted: bool, left: &mut Vec<&S
 }
 
 /// Two people are no doubt where the tool is about two: each has its field.
-fn take_other(person: &Field, fields: &[Field], filled: &mut Filled) {
-    let mut others = fields.iter().filter(|field| field.kind == Kind::Person && field.name != person.name);
+fn take_other(person: &ArgumentField, fields: &[ArgumentField], filled: &mut FilledArguments) {
+    let mut others =
+        fields.iter().filter(|field| field.kind == ToolArgumentKind::Person && field.name != person.name);
     let Some(other) = others.next() else { return };
     let doubt = filled.doubts.iter().find(|(name, _)| *name == person.name);
     let Some([first, second]) = doubt.map(|(_, both)| both.as_slice()) else { return };
@@ -249,14 +275,14 @@ fn take_other(person: &Field, fields: &[Field], filled: &mut Filled) {
 
 /// Takes what is likeliest a thing. Where the tool knows of nobody, what has a person's case is one too: spent on tea.
 fn take_item(
-    sight: &Sight<'_>,
-    field: Option<&Field>,
+    sight: &MessageToolView<'_>,
+    field: Option<&ArgumentField>,
     nobody: bool,
-    left: &mut Vec<&Span>,
-    filled: &mut Filled,
+    left: &mut Vec<&NameSpan>,
+    filled: &mut FilledArguments,
 ) {
     let Some(field) = field.filter(|field| !filled.arguments.contains_key(&field.name)) else { return };
-    let likely = |span: &&Span| nobody || !span.takes_part() || span.is_counted;
+    let likely = |span: &&NameSpan| nobody || !span.takes_part() || span.is_counted;
     let best = left
         .iter()
         .copied()
@@ -270,8 +296,8 @@ fn take_item(
 }
 
 /// An item with what hangs on it by a genitive: bijli ka bill.
-fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Span {
-    if span.role() == Some(Role::Of)
+fn whole_item(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> NameSpan {
+    if span.role() == Some(NameRole::Of)
         && let Some(next) = left.iter().copied().find(|next| next.from == span.to + 1 || next.from == span.to)
     {
         left.retain(|span| span.from != next.from);
@@ -284,27 +310,27 @@ fn whole_item(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Span {
 }
 
 /// Two things of which nothing is said apart: tea and snacks.
-fn joined(sight: &Sight<'_>, span: &Span, left: &mut Vec<&Span>) -> Option<Span> {
+fn joined(sight: &MessageToolView<'_>, span: &NameSpan, left: &mut Vec<&NameSpan>) -> Option<NameSpan> {
     let join = sight.reading.words.get(span.to)?;
     let next = left.iter().copied().find(|next| next.from == span.to + 1)?;
-    let is_plain = |span: &Span| span.told.is_none() && !span.is_counted && !span.is_capital;
-    if !join.classes.has(Class::And) || !is_plain(span) || !is_plain(next) {
+    let is_plain = |span: &NameSpan| span.told.is_none() && !span.is_counted && !span.is_capital;
+    if !join.classes.has(SmallWordClass::And) || !is_plain(span) || !is_plain(next) {
         return None;
     }
     left.retain(|span| span.from != next.from);
     let text = sight.reading.text(span.from, next.to).to_owned();
-    Some(Span { text, to: next.to, ..span.clone() })
+    Some(NameSpan { text, to: next.to, ..span.clone() })
 }
 
 /// The choice whose words were said; none when two were.
-fn chosen(reading: &Reading<'_>, choices: &[Choice]) -> Option<Value> {
+fn chosen(reading: &OfflineReading<'_>, choices: &[ArgumentChoice]) -> Option<Value> {
     let key = |text: &str| {
         let words: Vec<String> = text.split_whitespace().map(munshi_lang::fold::key).collect();
         format!(" {} ", words.join(" "))
     };
     let said: Vec<&str> = reading.words.iter().map(|word| word.key.as_str()).collect();
     let said = format!(" {} ", said.join(" "));
-    let is_said = |choice: &&Choice| {
+    let is_said = |choice: &&ArgumentChoice| {
         choice.words.iter().map(|words| key(words)).any(|words| words.trim() != "" && said.contains(&words))
     };
     let mut found = choices.iter().filter(is_said);

@@ -3,24 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_llm::{Fault, Message};
+use munshi_llm::{ChatMessage, ModelError};
 use munshi_types::tool::ToolSpec;
 use serde_json::Value;
 
 use crate::fill::fill;
-use crate::palette::{Palette, fields};
-use crate::reading::{Before, Reading};
-use crate::sight::Sight;
+use crate::palette::{PreparedToolSet, fields};
+use crate::reading::{OfflineReading, OfflineReadingContext};
+use crate::sight::MessageToolView;
 
 /// The object a schema asks for, filled from the last message; refused unless every required field is certain.
-pub(crate) fn answer(message: Option<&Message>, schema: &Value) -> Result<String, Fault> {
-    let unsure =
-        |why: &str| Fault::Rejected { status: 422, message: format!("the offline model is not sure: {why}") };
-    let text = message.map(Message::text).unwrap_or_default();
+pub(crate) fn answer(message: Option<&ChatMessage>, schema: &Value) -> Result<String, ModelError> {
+    let unsure = |why: &str| ModelError::Rejected {
+        status: 422,
+        message: format!("the offline model is not sure: {why}"),
+    };
+    let text = message.map(ChatMessage::text).unwrap_or_default();
     let fields = fields(schema);
     let none: [Arc<ToolSpec>; 0] = [];
-    let palette = Palette::new(&none);
-    let sight = Sight::new(Reading::new(&text, &Before::default()), &palette);
+    let palette = PreparedToolSet::new(&none);
+    let sight = MessageToolView::new(OfflineReading::new(&text, &OfflineReadingContext::default()), &palette);
     let filled = fill(&sight, &sight.spans, &fields, None);
     if let Some((name, _)) = filled.doubts.first() {
         return Err(unsure(&format!("`{name}` has two readings")));

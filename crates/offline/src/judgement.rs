@@ -4,14 +4,14 @@ use crate::plan::SURE;
 
 /// What the offline model would do with a request, and how sure it is of that.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Judgement {
+pub struct OfflineJudgement {
     /// From 0 to 1. Of answers at [`SURE`] and above, at least 99 in 100 are right.
     pub confidence: f32,
-    pub verdict: Verdict,
+    pub verdict: OfflineVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum OfflineVerdict {
     /// Calls a tool.
     Act,
     /// Asks back.
@@ -24,9 +24,9 @@ pub enum Verdict {
     Unknown,
 }
 
-impl Judgement {
+impl OfflineJudgement {
     /// Whether no other model is needed.
     pub fn is_sure(&self) -> bool {
-        self.confidence >= SURE && self.verdict != Verdict::Unknown
+        self.confidence >= SURE && self.verdict != OfflineVerdict::Unknown
     }
 }

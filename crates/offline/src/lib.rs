@@ -11,7 +11,7 @@
 //! language marks giving and taking, asking or denying in a way that is not there yet.
 //!
 //! # Layout
-//! - [`offline`]: [`Offline`], the provider; [`judgement`]: how sure it is
+//! - [`offline`]: [`OfflineProvider`], the provider; [`judgement`]: how sure it is
 //! - `turn`, `continued`: one turn of a conversation, and one after a question; `state`: the question in between;
 //!   `answered`: what an answer says of it and beside it
 //! - `reading`, `leading`, `mood`, `spans`, `roles`, `stems`, `clauses`, `words`: a message by its grammar
@@ -47,6 +47,6 @@ mod turn;
 mod when;
 mod words;
 
-pub use judgement::{Judgement, Verdict};
-pub use offline::Offline;
+pub use judgement::{OfflineJudgement, OfflineVerdict};
+pub use offline::OfflineProvider;
 pub use plan::SURE;

@@ -1,25 +1,25 @@
 //! What keeps a sentence from telling a plain fact, and who acted in it.
 
 use munshi_lang::lexicon::{Languages, Meaning};
-use munshi_lang::token::Token;
-use munshi_lang::{DateFound, When};
+use munshi_lang::token::MessageToken;
+use munshi_lang::{DateExpression, DateMention};
 use munshi_types::Language;
 
-use crate::reading::Word;
-use crate::words::{Class, Classes, SmallWords};
+use crate::reading::OfflineWord;
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// Who did it, where the grammar says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Actor {
+pub(crate) enum SentenceActor {
     Me,
     Other,
 }
 
 /// What keeps a sentence from telling a plain fact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mood(u8);
+pub(crate) struct SentenceMood(u8);
 
-impl Mood {
+impl SentenceMood {
     pub(crate) const QUESTION: u8 = 1;
     pub(crate) const NEGATED: u8 = 2;
     pub(crate) const CONDITIONAL: u8 = 4;
@@ -40,79 +40,87 @@ impl Mood {
 }
 
 pub(crate) fn mood(
-    words: &[Word<'_>],
-    tokens: &[Token<'_>],
+    words: &[OfflineWord<'_>],
+    tokens: &[MessageToken<'_>],
     languages: &[Language],
-    dates: &[DateFound],
-) -> Mood {
+    dates: &[DateMention],
+) -> SentenceMood {
     let known = languages.iter().fold(Languages::NONE, |set, language| set.with(*language));
     let small = SmallWords::get();
-    let lies_ahead =
-        |date: &DateFound| date.readings.iter().all(|one| matches!(one.when, When::Day { offset: 1.. }));
-    let mut bits = if dates.iter().any(lies_ahead) { Mood::FUTURE } else { 0 };
+    let lies_ahead = |date: &DateMention| {
+        date.readings.iter().all(|one| matches!(one.when, DateExpression::Day { offset: 1.. }))
+    };
+    let mut bits = if dates.iter().any(lies_ahead) { SentenceMood::FUTURE } else { 0 };
     let mut past = false;
-    let is_said = |word: &&Word<'_>| !word.is_sign && word.held.is_none();
+    let is_said = |word: &&OfflineWord<'_>| !word.is_sign && word.held.is_none();
     // Verbs stand at the end; only a condition comes before.
     let verbs = words.iter().filter(is_said).rev().nth(1).map_or(0, |word| word.start);
     let last = words.iter().rfind(is_said).map_or(0, |word| word.start);
     for (word, token) in words.iter().zip(tokens) {
         if word.is_sign && matches!(word.text, "?" | "？" | "؟") {
-            bits |= Mood::QUESTION;
+            bits |= SentenceMood::QUESTION;
         }
         if word.held.is_some() || word.is_sign {
             continue;
         }
         for (class, bit) in [
-            (Class::Question, Mood::QUESTION),
-            (Class::Not, Mood::NEGATED),
-            (Class::If, Mood::CONDITIONAL),
-            (Class::Will, Mood::FUTURE),
+            (SmallWordClass::Question, SentenceMood::QUESTION),
+            (SmallWordClass::Not, SentenceMood::NEGATED),
+            (SmallWordClass::If, SentenceMood::CONDITIONAL),
+            (SmallWordClass::Will, SentenceMood::FUTURE),
         ] {
-            if word.classes.has(class) && !word.classes.has(Class::Small) {
+            if word.classes.has(class) && !word.classes.has(SmallWordClass::Small) {
                 bits |= bit;
             }
         }
         if token.means(Meaning::Future, known) {
-            bits |= Mood::FUTURE;
+            bits |= SentenceMood::FUTURE;
         }
         past |= token.means(Meaning::Past, known);
         // Names end like anything; verbs are written small.
         if !word.is_capital && word.text.chars().count() > 4 {
             let wanted = match word.start {
-                start if start >= last => Classes::of(&[Class::Question, Class::Not, Class::If, Class::Will]),
-                start if start >= verbs => Classes::of(&[Class::Not, Class::If, Class::Will]),
-                _ => Classes::of(&[Class::If]),
+                start if start >= last => SmallWordClassSet::of(&[
+                    SmallWordClass::Question,
+                    SmallWordClass::Not,
+                    SmallWordClass::If,
+                    SmallWordClass::Will,
+                ]),
+                start if start >= verbs => {
+                    SmallWordClassSet::of(&[SmallWordClass::Not, SmallWordClass::If, SmallWordClass::Will])
+                }
+                _ => SmallWordClassSet::of(&[SmallWordClass::If]),
             };
             match small.ending(word.text, languages, wanted) {
-                Some((_, Class::Not)) => bits |= Mood::NEGATED,
-                Some((_, Class::If)) => bits |= Mood::CONDITIONAL,
-                Some((_, Class::Will)) => bits |= Mood::FUTURE,
-                Some((_, Class::Question)) => bits |= Mood::QUESTION,
+                Some((_, SmallWordClass::Not)) => bits |= SentenceMood::NEGATED,
+                Some((_, SmallWordClass::If)) => bits |= SentenceMood::CONDITIONAL,
+                Some((_, SmallWordClass::Will)) => bits |= SentenceMood::FUTURE,
+                Some((_, SmallWordClass::Question)) => bits |= SentenceMood::QUESTION,
                 _ => {}
             }
         }
     }
     // "Diya hai" has happened, though "dena hai" has not.
     if past {
-        bits &= !Mood::FUTURE;
+        bits &= !SentenceMood::FUTURE;
     }
-    Mood(bits)
+    SentenceMood(bits)
 }
 
 /// Who acted: a pronoun says it, or the ending of the verb, which stands last.
-pub(crate) fn actor(words: &[Word<'_>], languages: &[Language]) -> Option<Actor> {
+pub(crate) fn actor(words: &[OfflineWord<'_>], languages: &[Language]) -> Option<SentenceActor> {
     let said = |class| words.iter().any(|word| word.held.is_none() && word.classes.has(class));
-    if said(Class::ToMe) {
-        return Some(Actor::Other);
+    if said(SmallWordClass::ToMe) {
+        return Some(SentenceActor::Other);
     }
-    if said(Class::Me) {
-        return Some(Actor::Me);
+    if said(SmallWordClass::Me) {
+        return Some(SentenceActor::Me);
     }
-    let wanted = Classes::of(&[Class::Me, Class::Other]);
+    let wanted = SmallWordClassSet::of(&[SmallWordClass::Me, SmallWordClass::Other]);
     let verbs = words.iter().rev().filter(|word| !word.is_sign && word.held.is_none()).take(2);
     verbs.into_iter().find_map(|word| match SmallWords::get().ending(word.text, languages, wanted)? {
         (front, _) if front.chars().count() < 2 => None,
-        (_, Class::Me) => Some(Actor::Me),
-        _ => Some(Actor::Other),
+        (_, SmallWordClass::Me) => Some(SentenceActor::Me),
+        _ => Some(SentenceActor::Other),
     })
 }

@@ -4,28 +4,34 @@ use munshi_lang::fold;
 use munshi_lang::names::is_honorific;
 use munshi_types::Language;
 
-use crate::account::Account;
-use crate::palette::Kind;
-use crate::reading::Word;
-use crate::roles::{CASES, Role, ending};
-use crate::spans::Span;
-use crate::words::{Class, Classes, SmallWords};
+use crate::account::WordCoverage;
+use crate::palette::ToolArgumentKind;
+use crate::reading::OfflineWord;
+use crate::roles::{CASES, NameRole, ending};
+use crate::spans::NameSpan;
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// What names nobody and nothing.
-const DOUBTFUL: Classes = Classes::of(&[Class::Doubt, Class::If, Class::Not, Class::Question]);
+const DOUBTFUL: SmallWordClassSet = SmallWordClassSet::of(&[
+    SmallWordClass::Doubt,
+    SmallWordClass::If,
+    SmallWordClass::Not,
+    SmallWordClass::Question,
+]);
 
-impl Account<'_, '_> {
+impl WordCoverage<'_, '_> {
     /// Whether a span is a name and nothing else: one word, or several of which each is written as a name, or one with
     /// its trade.
-    pub(crate) fn is_name(&self, span: &Span) -> bool {
+    pub(crate) fn is_name(&self, span: &NameSpan) -> bool {
         let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
-        let is_rank = |word: &&Word<'_>| is_honorific(&word.key) || word.is_trade;
+        let is_rank = |word: &&OfflineWord<'_>| is_honorific(&word.key) || word.is_trade;
         // Ranks follow a name; before it they may be a word like any other.
         let ranks = words.iter().rev().take_while(|word| is_rank(word)).count();
-        let names: Vec<&Word<'_>> = words.iter().take(words.len() - ranks).collect();
+        let names: Vec<&OfflineWord<'_>> = words.iter().take(words.len() - ranks).collect();
         let languages = &self.sight.reading.languages;
-        let is_odd =
-            |word: &&&Word<'_>| word.held.is_some() || word.is_sign || is_never_a_name(word, languages);
+        let is_odd = |word: &&&OfflineWord<'_>| {
+            word.held.is_some() || word.is_sign || is_never_a_name(word, languages)
+        };
         let is_written = names.iter().all(|word| word.is_capital);
         let is_alone = match names.as_slice() {
             [] => words.len() == 1 && words.iter().any(|word| word.is_trade),
@@ -42,7 +48,7 @@ impl Account<'_, '_> {
         let ends = words.last().and_then(|word| ending(word, &self.sight.reading.languages));
         // So it is where the ending is still part of what was taken for the name: sureshinu il.
         let is_uncut = || words.last().is_some_and(|word| span.text.ends_with(word.text));
-        let is_owned = || span.role() == Some(Role::Of) && is_uncut();
+        let is_owned = || span.role() == Some(NameRole::Of) && is_uncut();
         let is_double =
             !span.is_fused && ends.is_some_and(|(_, role)| span.role() == Some(role) || is_owned());
         is_alone
@@ -54,29 +60,29 @@ impl Account<'_, '_> {
 
     /// Whether one word has a case of its own where the tool knows of nobody: chayakku, on tea. What may turn a sentence
     /// round has none.
-    fn is_marked_thing(&self, span: &Span, words: &[Word<'_>]) -> bool {
-        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
-        let nobody = self.tool.wants(&Kind::Person).is_none();
+    fn is_marked_thing(&self, span: &NameSpan, words: &[OfflineWord<'_>]) -> bool {
+        let is_doubtful = |word: &OfflineWord<'_>| word.classes.meets(DOUBTFUL);
+        let nobody = self.tool.wants(&ToolArgumentKind::Person).is_none();
         nobody && span.is_fused && span.takes_part() && words.len() == 1 && !words.iter().any(is_doubtful)
     }
 
     /// Whether a span is a thing the tool's examples know, goods of no name, or one word that is counted.
-    pub(crate) fn is_thing(&self, span: &Span) -> bool {
+    pub(crate) fn is_thing(&self, span: &NameSpan) -> bool {
         let words = self.sight.reading.words.get(span.from..span.to).unwrap_or_default();
         let is_known = |at: usize| {
             let found = self.sight.matches.get(at).map_or(&[][..], Vec::as_slice);
             let is_small = self.sight.reading.words.get(at).is_some_and(|word| {
-                word.classes.has(Class::Goods)
-                    || ((word.classes.meets(CASES) || word.classes.has(Class::And))
-                        && !word.classes.has(Class::Doubt))
+                word.classes.has(SmallWordClass::Goods)
+                    || ((word.classes.meets(CASES) || word.classes.has(SmallWordClass::And))
+                        && !word.classes.has(SmallWordClass::Doubt))
             });
             is_small || found.iter().any(|one| one.likeness >= 0.9 && self.tool.named.contains(&one.entry))
         };
-        let is_doubtful = |word: &Word<'_>| word.classes.meets(DOUBTFUL);
+        let is_doubtful = |word: &OfflineWord<'_>| word.classes.meets(DOUBTFUL);
         let is_counted = span.is_counted && words.len() == 1 && !words.iter().any(is_doubtful);
         let names_it = |at: usize| {
             let word = self.sight.reading.words.get(at);
-            word.is_some_and(|word| word.classes.has(Class::Goods) || word.is_content())
+            word.is_some_and(|word| word.classes.has(SmallWordClass::Goods) || word.is_content())
         };
         let range = || span.from..span.to;
         is_counted || self.is_marked_thing(span, words) || (range().all(is_known) && range().any(names_it))
@@ -84,7 +90,7 @@ impl Account<'_, '_> {
 }
 
 /// Whether a word hedges, counts people or stands for them in any language, or ends as no name does in English.
-fn is_never_a_name(word: &Word<'_>, languages: &[Language]) -> bool {
+fn is_never_a_name(word: &OfflineWord<'_>, languages: &[Language]) -> bool {
     const NO_NAME: [&str; 9] = ["ly", "ers", "ors", "nts", "ment", "ing", "ion", "body", "thing"];
     let is_english = word.text.is_ascii() && word.text.len() > 4;
     (is_english && NO_NAME.iter().any(|tail| word.text.ends_with(tail)))

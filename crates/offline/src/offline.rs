@@ -6,35 +6,37 @@ use async_trait::async_trait;
 use futures_util::stream;
 use jiff::tz::TimeZone;
 use munshi_lang::{PhraseError, Phrasebook, phrase_files};
-use munshi_llm::chat::Output;
+use munshi_llm::chat::ReplyFormat;
 use munshi_llm::embeddings::{DIMENSION, hashed};
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, StopReason, Target, Usage};
+use munshi_llm::{
+    ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider, StopReason, TokenUsage,
+};
 use munshi_types::clock::Clock;
 use munshi_types::tool::ToolSpec;
 
 use crate::json;
-use crate::judgement::Judgement;
-use crate::palette::Palettes;
-use crate::turn::{Answer, Turn};
+use crate::judgement::OfflineJudgement;
+use crate::palette::PreparedToolCache;
+use crate::turn::{OfflineAnswer, OfflineTurn};
 
 /// The model that needs no key. Cheap to share; it keeps nothing of a conversation.
 #[derive(Debug)]
-pub struct Offline {
+pub struct OfflineProvider {
     book: Phrasebook,
-    palettes: Palettes,
+    palettes: PreparedToolCache,
     time: Option<(Arc<dyn Clock>, TimeZone)>,
 }
 
 /// How the ids of its calls begin.
 pub(crate) const OWN: &str = "offline-";
 
-impl Offline {
+impl OfflineProvider {
     /// Speaks from a book that has the core phrases and those of the packs; its own few are added here. Refused when
     /// a phrase is missing in some voice, so that nobody gets half an answer later.
     pub fn new(mut book: Phrasebook) -> Result<Self, PhraseError> {
         book.add_files(&phrase_files!("../phrases"))?;
         book.check()?;
-        Ok(Self { book, palettes: Palettes::default(), time: None })
+        Ok(Self { book, palettes: PreparedToolCache::default(), time: None })
     }
 
     /// Knows what day it is, so that `kal` becomes a date. Without a clock, dates are left to be asked for.
@@ -50,63 +52,63 @@ impl Offline {
 
     /// What it would do with a request and how sure it is, without doing it. Changes nothing; takes well under a
     /// millisecond once the tools have been seen.
-    pub fn judge(&self, request: &ChatRequest) -> Judgement {
+    pub fn judge(&self, request: &ChatRequest) -> OfflineJudgement {
         match &request.output {
-            Output::Json { schema, .. } => match json::answer(request.messages.last(), schema) {
-                Ok(_) => Judgement { confidence: crate::SURE, verdict: crate::Verdict::Tell },
-                Err(_) => Judgement { confidence: 0.0, verdict: crate::Verdict::Unknown },
+            ReplyFormat::Json { schema, .. } => match json::answer(request.messages.last(), schema) {
+                Ok(_) => OfflineJudgement { confidence: crate::SURE, verdict: crate::OfflineVerdict::Tell },
+                Err(_) => OfflineJudgement { confidence: 0.0, verdict: crate::OfflineVerdict::Unknown },
             },
-            Output::Text => self.answer(request).judgement,
+            ReplyFormat::Text => self.answer(request).judgement,
         }
     }
 
-    fn answer(&self, request: &ChatRequest) -> Answer {
+    fn answer(&self, request: &ChatRequest) -> OfflineAnswer {
         let today =
             self.time.as_ref().map(|(clock, zone)| clock.now().to_jiff().to_zoned(zone.clone()).date());
-        Turn { request, palette: self.palettes.get(&request.tools), book: &self.book, today }.answer()
+        OfflineTurn { request, palette: self.palettes.get(&request.tools), book: &self.book, today }.answer()
     }
 
-    fn events(&self, request: &ChatRequest) -> Result<Vec<Event>, Fault> {
-        let mut events = vec![Event::Started { request_id: None, model: Some("offline".to_owned()) }];
+    fn events(&self, request: &ChatRequest) -> Result<Vec<ChatEvent>, ModelError> {
+        let mut events = vec![ChatEvent::Started { request_id: None, model: Some("offline".to_owned()) }];
         let mut stop = StopReason::EndTurn;
-        if let Output::Json { schema, .. } = &request.output {
-            events.push(Event::Text(json::answer(request.messages.last(), schema)?));
+        if let ReplyFormat::Json { schema, .. } = &request.output {
+            events.push(ChatEvent::Text(json::answer(request.messages.last(), schema)?));
         } else {
             let answer = self.answer(request);
             if !answer.text.is_empty() {
-                events.push(Event::Text(answer.text));
+                events.push(ChatEvent::Text(answer.text));
             }
             for (index, call) in answer.calls.into_iter().enumerate() {
                 // An id that no other call of the conversation has.
                 let id = format!("{OWN}{}-{index}", request.messages.len());
-                events.push(Event::ToolCallStarted { index, id, name: call.tool });
+                events.push(ChatEvent::ToolCallStarted { index, id, name: call.tool });
                 let fragment = serde_json::Value::Object(call.arguments).to_string();
-                events.push(Event::ToolCallArguments { index, fragment });
+                events.push(ChatEvent::ToolCallArguments { index, fragment });
                 stop = StopReason::ToolUse;
             }
-            events.extend(answer.open.and_then(|open| open.write()).map(Event::State));
+            events.extend(answer.open.and_then(|open| open.write()).map(ChatEvent::State));
         }
         // Nothing is counted and nothing is paid.
-        let usage = Usage { estimated: true, ..Usage::default() };
-        events.push(Event::Finished { stop, usage });
+        let usage = TokenUsage { estimated: true, ..TokenUsage::default() };
+        events.push(ChatEvent::Finished { stop, usage });
         Ok(events)
     }
 }
 
 #[async_trait]
-impl Provider for Offline {
-    async fn stream(&self, _: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+impl Provider for OfflineProvider {
+    async fn stream(&self, _: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         Ok(Box::pin(stream::iter(self.events(request)?.into_iter().map(Ok))))
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 1000")]
-    fn confidence(&self, _: &Target, request: &ChatRequest) -> Option<u16> {
+    fn confidence(&self, _: &ModelTarget, request: &ChatRequest) -> Option<u16> {
         let judgement = self.judge(request);
-        let known = judgement.verdict != crate::Verdict::Unknown;
+        let known = judgement.verdict != crate::OfflineVerdict::Unknown;
         Some(if known { (judgement.confidence.clamp(0.0, 1.0) * 1000.0).round() as u16 } else { 0 })
     }
 
-    async fn embed(&self, _: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+    async fn embed(&self, _: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
         let vectors = texts.iter().map(|text| hashed(text)).collect();
         Ok(Embedding { vectors, dimension: DIMENSION, input_tokens: Some(0) })
     }

@@ -1,18 +1,18 @@
 //! What one thing said asks for, and how sure that is.
 
-use munshi_lang::Kind as Counts;
+use munshi_lang::NumberKind as Counts;
 use munshi_types::Language;
 
-use crate::account::Account;
+use crate::account::WordCoverage;
 use crate::clauses::cuts;
-use crate::fill::{Filled, fill};
-use crate::mood::Mood;
-use crate::palette::{Palette, Pattern, Tool};
-use crate::rank::{Ranked, rank};
-use crate::reading::{Before, Reading};
-use crate::roles::Role;
-use crate::sight::{Sight, personal};
-use crate::spans::Span;
+use crate::fill::{FilledArguments, fill};
+use crate::mood::SentenceMood;
+use crate::palette::{PhrasePattern, PreparedTool, PreparedToolSet};
+use crate::rank::{RankedTool, rank};
+use crate::reading::{OfflineReading, OfflineReadingContext};
+use crate::roles::NameRole;
+use crate::sight::{MessageToolView, personal};
+use crate::spans::NameSpan;
 
 /// From this confidence on a reading is as good as certain: something is written without asking.
 pub const SURE: f32 = 0.8;
@@ -27,10 +27,10 @@ const CLEAR: f32 = 0.3;
 pub(crate) const LOOK: f32 = 0.45;
 
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct OfflineIntent {
     /// Its place in the palette.
     pub tool: usize,
-    pub filled: Filled,
+    pub filled: FilledArguments,
     pub confidence: f32,
     /// It is asked, denied or supposed; never written, however well it is understood.
     pub is_unreal: bool,
@@ -40,18 +40,18 @@ pub(crate) struct Plan {
     pub is_half: bool,
 }
 
-impl Plan {
-    pub(crate) fn tool<'p>(&self, palette: &'p Palette) -> Option<&'p Tool> {
+impl OfflineIntent {
+    pub(crate) fn tool<'p>(&self, palette: &'p PreparedToolSet) -> Option<&'p PreparedTool> {
         palette.tools.get(self.tool)
     }
 }
 
 /// The likeliest thing a message asks for; none when no word of it is known.
 pub(crate) fn plan(
-    reading: Reading<'_>,
-    palette: &Palette,
+    reading: OfflineReading<'_>,
+    palette: &PreparedToolSet,
     only: Option<&[String]>,
-) -> (Option<Plan>, usize) {
+) -> (Option<OfflineIntent>, usize) {
     let sight = sight(reading, palette);
     let known = sight.known();
     let mut ranked = rank(&sight, palette);
@@ -67,7 +67,7 @@ pub(crate) fn plan(
         })
     };
     ask_rather(&mut ranked, &sight, palette);
-    let Some(best) = ranked.first().copied().or_else(|| named().map(Ranked::unspoken)) else {
+    let Some(best) = ranked.first().copied().or_else(|| named().map(RankedTool::unspoken)) else {
         return (None, known);
     };
     let Some(tool) = palette.tools.get(best.tool) else { return (None, known) };
@@ -75,14 +75,14 @@ pub(crate) fn plan(
     let second = ranked.get(1).copied();
     let mut confidence = confidence(&sight, tool, &best, second, &filled);
     let pattern = best.pattern.and_then(|at| tool.patterns.get(at));
-    let wants_owner = |pattern: &Pattern| {
-        pattern.role == Some(Role::Of)
-            || (pattern.role == Some(Role::From) && pattern.language == Language::Bengali)
+    let wants_owner = |pattern: &PhrasePattern| {
+        pattern.role == Some(NameRole::Of)
+            || (pattern.role == Some(NameRole::From) && pattern.language == Language::Bengali)
     };
     if pattern.is_some_and(wants_owner) && filled.own(tool, &sight.reading) {
         confidence = confidence.min(SURE - 0.05);
     }
-    let account = Account { sight: &sight, palette, tool, best: &best, filled: &filled };
+    let account = WordCoverage { sight: &sight, palette, tool, best: &best, filled: &filled };
     if tool.spec.effect.writes() && (sight.is_bent(palette) || !account.is_settled()) {
         confidence = confidence.min(SURE - 0.05);
     }
@@ -94,14 +94,14 @@ pub(crate) fn plan(
         .filter(|second| second.score > best.score * 0.92 && best.score > 0.35)
         .map(|second| second.tool);
     let is_unreal = best.is_unreal;
-    (Some(Plan { tool: best.tool, filled, confidence, is_unreal, rival, is_half }), known)
+    (Some(OfflineIntent { tool: best.tool, filled, confidence, is_unreal, rival, is_half }), known)
 }
 
 /// A question is for a tool that answers, though one that writes has more of its words: what was sold yesterday.
-fn ask_rather(ranked: &mut Vec<Ranked>, sight: &Sight<'_>, palette: &Palette) {
-    let writes = |one: &Ranked| palette.tools.get(one.tool).is_some_and(|tool| tool.spec.effect.writes());
-    let is_asked =
-        sight.reading.mood.is(Mood::QUESTION) && sight.counts(&[Counts::Money, Counts::Quantity]) == 0;
+fn ask_rather(ranked: &mut Vec<RankedTool>, sight: &MessageToolView<'_>, palette: &PreparedToolSet) {
+    let writes = |one: &RankedTool| palette.tools.get(one.tool).is_some_and(|tool| tool.spec.effect.writes());
+    let is_asked = sight.reading.mood.is(SentenceMood::QUESTION)
+        && sight.counts(&[Counts::Money, Counts::Quantity]) == 0;
     if !is_asked || !ranked.first().is_some_and(|best| best.is_unreal && writes(best)) {
         return;
     }
@@ -114,18 +114,25 @@ fn ask_rather(ranked: &mut Vec<Ranked>, sight: &Sight<'_>, palette: &Palette) {
 }
 
 /// The message through the palette, read once more when the tools' phrases tell its language better.
-fn sight<'m>(reading: Reading<'m>, palette: &Palette) -> Sight<'m> {
+fn sight<'m>(reading: OfflineReading<'m>, palette: &PreparedToolSet) -> MessageToolView<'m> {
     let (message, before) = (reading.message, reading.before());
-    let sight = Sight::new(reading, palette);
+    let sight = MessageToolView::new(reading, palette);
     match sight.better_language(palette) {
-        Some(language) => {
-            Sight::new(Reading::new(message, &Before { language: Some(language), ..before }), palette)
-        }
+        Some(language) => MessageToolView::new(
+            OfflineReading::new(message, &OfflineReadingContext { language: Some(language), ..before }),
+            palette,
+        ),
         None => sight,
     }
 }
 
-fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Ranked>, filled: &Filled) -> f32 {
+fn confidence(
+    sight: &MessageToolView<'_>,
+    tool: &PreparedTool,
+    best: &RankedTool,
+    second: Option<RankedTool>,
+    filled: &FilledArguments,
+) -> f32 {
     let margin = (best.score - second.map_or(0.0, |second| second.score)) / best.score.max(0.01);
     // Said whole, it is no part of another tool's phrase: took on credit from is more than took from.
     let is_only = best.is_exact && second.is_some_and(|second| !second.is_exact);
@@ -158,9 +165,10 @@ fn confidence(sight: &Sight<'_>, tool: &Tool, best: &Ranked, second: Option<Rank
 }
 
 /// Whether one person gives and another receives: what they do between them is not the speaker's.
-fn is_among_others(sight: &Sight<'_>) -> bool {
-    let people = || sight.spans.iter().filter(|span| personal(span) >= 2.0).filter_map(Span::role);
-    people().any(|role| role == Role::To) && people().any(|role| matches!(role, Role::By | Role::From))
+fn is_among_others(sight: &MessageToolView<'_>) -> bool {
+    let people = || sight.spans.iter().filter(|span| personal(span) >= 2.0).filter_map(NameSpan::role);
+    people().any(|role| role == NameRole::To)
+        && people().any(|role| matches!(role, NameRole::By | NameRole::From))
 }
 
 fn powers(base: f32, count: usize) -> f32 {

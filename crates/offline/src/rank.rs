@@ -4,20 +4,20 @@
 //! completely counts as much; and what the grammar says must fit: who gave and who received, what is asked or denied,
 //! and which things the tool has a place for.
 
-use munshi_lang::Kind as Counts;
+use munshi_lang::NumberKind as Counts;
 use munshi_types::Language;
 
-use crate::mood::Mood;
-use crate::palette::{Kind, Match, Palette, Pattern, Tool};
-use crate::roles::{Role, is_opposite};
-use crate::sight::{Sight, personal};
-use crate::words::Class;
+use crate::mood::SentenceMood;
+use crate::palette::{PhrasePattern, PreparedTool, PreparedToolSet, ToolArgumentKind, VocabularyMatch};
+use crate::roles::{NameRole, is_opposite};
+use crate::sight::{MessageToolView, personal};
+use crate::words::SmallWordClass;
 
 /// From here a phrase is said whole.
 const WHOLE: f32 = 0.9;
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ranked {
+pub(crate) struct RankedTool {
     /// Its place in the palette.
     pub tool: usize,
     pub score: f32,
@@ -33,7 +33,7 @@ pub(crate) struct Ranked {
     pub pattern: Option<usize>,
 }
 
-impl Ranked {
+impl RankedTool {
     /// A tool that no word speaks for.
     pub(crate) const fn unspoken(tool: usize) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Ranked {
 }
 
 /// Every tool with its score, the best first.
-pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
+pub(crate) fn rank(sight: &MessageToolView<'_>, palette: &PreparedToolSet) -> Vec<RankedTool> {
     let (votes, explained) = votes(sight, palette);
     let said: Vec<f32> = {
         let mut all = vec![0.0; palette.vocabulary.entries.len()];
@@ -60,7 +60,7 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
         }
         all
     };
-    let mut ranked: Vec<Ranked> = palette
+    let mut ranked: Vec<RankedTool> = palette
         .tools
         .iter()
         .enumerate()
@@ -70,7 +70,7 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
             // What a tool's phrases have no word for is asked of another tool: udhaar diya is not only diya.
             let fit = best.fit * (0.35 + 0.65 * of(&explained));
             let score = (0.35 * of(&votes) + 0.65 * fit) * place(sight, tool, palette);
-            Some(Ranked {
+            Some(RankedTool {
                 tool: at,
                 score,
                 cover: best.cover,
@@ -86,20 +86,20 @@ pub(crate) fn rank(sight: &Sight<'_>, palette: &Palette) -> Vec<Ranked> {
 }
 
 /// Each tool's share of the words that any tool knows, and how much of them, by weight, it knows at all.
-fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
+fn votes(sight: &MessageToolView<'_>, palette: &PreparedToolSet) -> (Vec<f32>, Vec<f32>) {
     let mut votes = vec![0.0; palette.tools.len()];
     let mut explained = vec![0.0; palette.tools.len()];
     let mut all = 0.0;
     for (at, found) in sight.matches.iter().enumerate() {
         let Some(best) = found.first() else { continue };
         let word = sight.reading.words.get(at);
-        if word.is_some_and(|word| word.classes.has(Class::Trade)) || is_counted_thing(sight, at) {
+        if word.is_some_and(|word| word.classes.has(SmallWordClass::Trade)) || is_counted_thing(sight, at) {
             continue;
         }
         let key = word.map_or("", |word| word.key.as_str());
-        let is_goods = word.is_some_and(|word| word.classes.has(Class::Goods));
+        let is_goods = word.is_some_and(|word| word.classes.has(SmallWordClass::Goods));
         // The word itself votes, and not its other forms beside it.
-        let voters: Vec<&Match> = found.iter().filter(|one| best.is_form || !one.is_form).collect();
+        let voters: Vec<&VocabularyMatch> = found.iter().filter(|one| best.is_form || !one.is_form).collect();
         #[allow(clippy::cast_precision_loss, reason = "a few")]
         let part = 1.0 / voters.len() as f32;
         for one in voters {
@@ -112,7 +112,8 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
             }
             for (tool, explained) in palette.tools.iter().zip(&mut explained) {
                 // How it was paid, and goods of no name, are words of every tool that has a place for them.
-                let has_place = tool.chooses(key) || (is_goods && tool.wants(&Kind::Item).is_some());
+                let has_place =
+                    tool.chooses(key) || (is_goods && tool.wants(&ToolArgumentKind::Item).is_some());
                 let is_cue = entry.is_cue && one.likeness >= 0.95;
                 let knows = if has_place { 1.0 } else { tool.explains(one.entry, is_cue) };
                 *explained += entry.weight * part * knows;
@@ -126,7 +127,7 @@ fn votes(sight: &Sight<'_>, palette: &Palette) -> (Vec<f32>, Vec<f32>) {
 }
 
 /// Whether a word is what a quantity counts: dal is lentils there, whatever it is in another language.
-fn is_counted_thing(sight: &Sight<'_>, at: usize) -> bool {
+fn is_counted_thing(sight: &MessageToolView<'_>, at: usize) -> bool {
     let mut spans = sight.spans.iter().filter(|span| (span.from..span.to).contains(&at));
     spans.any(|span| span.is_counted)
 }
@@ -140,7 +141,12 @@ struct Fit {
     is_exact: bool,
 }
 
-fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32]) -> Option<Fit> {
+fn best_pattern(
+    sight: &MessageToolView<'_>,
+    palette: &PreparedToolSet,
+    tool: &PreparedTool,
+    said: &[f32],
+) -> Option<Fit> {
     let mut best: Option<Fit> = None;
     let beside = words_beside(sight, palette, tool);
     for (at, pattern) in tool.patterns.iter().enumerate() {
@@ -160,12 +166,18 @@ fn best_pattern(sight: &Sight<'_>, palette: &Palette, tool: &Tool, said: &[f32])
 
 /// The words of a message that some phrase of a tool has, with their weights. Where somebody or
 /// something is named, other words may give them another part, and none is taken.
-fn words_beside(sight: &Sight<'_>, palette: &Palette, tool: &Tool) -> Vec<(usize, f32)> {
-    if tool.wants(&Kind::Person).is_some() || !sight.spans.is_empty() {
+fn words_beside(
+    sight: &MessageToolView<'_>,
+    palette: &PreparedToolSet,
+    tool: &PreparedTool,
+) -> Vec<(usize, f32)> {
+    if tool.wants(&ToolArgumentKind::Person).is_some() || !sight.spans.is_empty() {
         return Vec::new();
     }
     let found = sight.matches.iter().filter_map(|found| {
-        let is_own = |one: &&Match| one.likeness >= 0.95 && tool.has_cue(one.entry, &sight.reading.languages);
+        let is_own = |one: &&VocabularyMatch| {
+            one.likeness >= 0.95 && tool.has_cue(one.entry, &sight.reading.languages)
+        };
         found.iter().find(is_own)
     });
     let weight = |entry: usize| palette.vocabulary.entries.get(entry).map_or(0.0, |entry| entry.weight);
@@ -174,7 +186,7 @@ fn words_beside(sight: &Sight<'_>, palette: &Palette, tool: &Tool) -> Vec<(usize
 
 /// How much of a pattern's words, by weight, the message has. A word of another phrase of the tool stands for one that
 /// was not said: magchi nond for shevatchi entry.
-fn cover(pattern: &Pattern, palette: &Palette, said: &[f32], beside: &[(usize, f32)]) -> f32 {
+fn cover(pattern: &PhrasePattern, palette: &PreparedToolSet, said: &[f32], beside: &[(usize, f32)]) -> f32 {
     let (mut have, mut want) = (0.0, 0.0);
     let words =
         pattern.words.iter().map(|word| (word, 1.0)).chain(pattern.named.iter().map(|word| (word, 0.8)));
@@ -191,7 +203,7 @@ fn cover(pattern: &Pattern, palette: &Palette, said: &[f32], beside: &[(usize, f
     f32::max(have, (have + 0.8 * beside).min(0.95 * want)) / want
 }
 
-fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
+fn fit(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool, cover: f32) -> Fit {
     let reading = &sight.reading;
     let is_foreign = !reading.languages.contains(&pattern.language);
     let beyond = reading.mood.beyond(pattern.mood);
@@ -199,7 +211,7 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
     // A question is how one asks to see something; about something to be written it changes everything.
     let is_unreal = match writes {
         true => !beyond.is_plain(),
-        false => beyond.is(Mood::NEGATED) || beyond.is(Mood::CONDITIONAL),
+        false => beyond.is(SentenceMood::NEGATED) || beyond.is(SentenceMood::CONDITIONAL),
     };
     let is_turned = pattern.has_person && turned(sight, pattern, tool);
     let mut fit = cover;
@@ -233,8 +245,9 @@ fn fit(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool, cover: f32) -> Fit {
 }
 
 /// Whether a phrase has every word of the message that says in some phrase what is wanted.
-fn says_all(sight: &Sight<'_>, palette: &Palette, pattern: &Pattern) -> bool {
-    let is_cue = |one: &Match| palette.vocabulary.entries.get(one.entry).is_some_and(|entry| entry.is_cue);
+fn says_all(sight: &MessageToolView<'_>, palette: &PreparedToolSet, pattern: &PhrasePattern) -> bool {
+    let is_cue =
+        |one: &VocabularyMatch| palette.vocabulary.entries.get(one.entry).is_some_and(|entry| entry.is_cue);
     sight.matches.iter().enumerate().all(|(at, found)| {
         !found.iter().any(is_cue)
             || is_counted_thing(sight, at)
@@ -243,51 +256,60 @@ fn says_all(sight: &Sight<'_>, palette: &Palette, pattern: &Pattern) -> bool {
 }
 
 /// Whether the person has the opposite part.
-fn turned(sight: &Sight<'_>, pattern: &Pattern, tool: &Tool) -> bool {
-    let Some(person) = sight.person().filter(|_| tool.wants(&Kind::Person).is_some()) else { return false };
+fn turned(sight: &MessageToolView<'_>, pattern: &PhrasePattern, tool: &PreparedTool) -> bool {
+    let Some(person) = sight.person().filter(|_| tool.wants(&ToolArgumentKind::Person).is_some()) else {
+        return false;
+    };
     match (person.role(), pattern.role) {
         (Some(said), Some(meant)) => is_opposite(said, meant),
         // Whoever has no marker acts, where the language marks whom it is done to.
-        (None, Some(Role::To)) | (Some(Role::To), None) => tool.spec.effect.writes(),
+        (None, Some(NameRole::To)) | (Some(NameRole::To), None) => tool.spec.effect.writes(),
         _ => false,
     }
 }
 
 /// Whether the person has another part, be it not the opposite: se udhaar liya is not ne udhaar liya. Whoever has no
 /// marker acts.
-fn differs(sight: &Sight<'_>, pattern: &Pattern) -> bool {
+fn differs(sight: &MessageToolView<'_>, pattern: &PhrasePattern) -> bool {
     let Some(person) = sight.person() else { return false };
-    let (said, meant) = (person.role().unwrap_or(Role::By), pattern.role.unwrap_or(Role::By));
-    ![said, meant].contains(&Role::Of) && said != meant
+    let (said, meant) = (person.role().unwrap_or(NameRole::By), pattern.role.unwrap_or(NameRole::By));
+    ![said, meant].contains(&NameRole::Of) && said != meant
 }
 
 /// Whether the tool has a place for what the message has, and the message has what the tool cannot do without.
-fn place(sight: &Sight<'_>, tool: &Tool, palette: &Palette) -> f32 {
+fn place(sight: &MessageToolView<'_>, tool: &PreparedTool, palette: &PreparedToolSet) -> f32 {
     let money = sight.counts(&[Counts::Money]) > 0;
     let number = money || sight.counts(&[Counts::Plain]) > 0;
     let quantity = sight.counts(&[Counts::Quantity]) > 0;
     let person = sight.person().is_some_and(|span| personal(span) >= 2.0);
-    let has = |kind: &Kind| tool.wants(kind).is_some();
-    let needs = |kind: &Kind| tool.needs(kind);
+    let has = |kind: &ToolArgumentKind| tool.wants(kind).is_some();
+    let needs = |kind: &ToolArgumentKind| tool.needs(kind);
     // Whose account is asked for is not the day's.
-    let is_nameless = !has(&Kind::Person) && !has(&Kind::Item);
+    let is_nameless = !has(&ToolArgumentKind::Person) && !has(&ToolArgumentKind::Item);
     let spans = if is_nameless { sight.spans_for(tool, palette) } else { Vec::new() };
-    let is_owned = spans.iter().any(|span| span.role() == Some(Role::Of));
+    let is_owned = spans.iter().any(|span| span.role() == Some(NameRole::Of));
     let is_named = !tool.spec.effect.writes() && !spans.is_empty();
     let mut fit = 1.0;
     for (is_so, factor) in [
-        (money && !has(&Kind::Money), 0.55),
+        (money && !has(&ToolArgumentKind::Money), 0.55),
         // A number that is said belongs somewhere: 1250 bikri is no question for the day's sales.
-        (number && !money && !has(&Kind::Money) && !has(&Kind::Quantity) && !tool.reads_itself(), 0.6),
-        (quantity && !has(&Kind::Quantity), 0.7),
-        (person && !has(&Kind::Person), 0.6),
+        (
+            number
+                && !money
+                && !has(&ToolArgumentKind::Money)
+                && !has(&ToolArgumentKind::Quantity)
+                && !tool.reads_itself(),
+            0.6,
+        ),
+        (quantity && !has(&ToolArgumentKind::Quantity), 0.7),
+        (person && !has(&ToolArgumentKind::Person), 0.6),
         (is_owned && !person, 0.6),
         // What names somebody or something is asked of a tool that has a place for it.
         (is_named && !is_owned && !person, 0.8),
-        (!number && needs(&Kind::Money), 0.85),
-        (!quantity && !number && needs(&Kind::Quantity), 0.8),
-        (sight.spans.is_empty() && needs(&Kind::Person), 0.7),
-        (sight.spans.is_empty() && needs(&Kind::Item), 0.85),
+        (!number && needs(&ToolArgumentKind::Money), 0.85),
+        (!quantity && !number && needs(&ToolArgumentKind::Quantity), 0.8),
+        (sight.spans.is_empty() && needs(&ToolArgumentKind::Person), 0.7),
+        (sight.spans.is_empty() && needs(&ToolArgumentKind::Item), 0.85),
     ] {
         if is_so {
             fit *= factor;

@@ -3,13 +3,13 @@
 use munshi_lang::fold;
 use munshi_types::Language;
 
-use crate::reading::{Reading, Word};
-use crate::spans::Known;
-use crate::words::{Class, Classes, SmallWords};
+use crate::reading::{OfflineReading, OfflineWord};
+use crate::spans::WordKnowledge;
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 /// The part of a name in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum NameRole {
     To,
     By,
     From,
@@ -18,36 +18,45 @@ pub(crate) enum Role {
 
 /// How a role was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
-    pub role: Role,
+pub(crate) struct NameRoleReading {
+    pub role: NameRole,
     /// A marker or an ending says it, not merely its place in an English sentence.
     pub is_marked: bool,
     /// Two languages read the marker differently, and nothing tells which it is.
     pub is_unclear: bool,
 }
 
-pub(crate) const CASES: Classes = Classes::of(&[Class::To, Class::By, Class::From, Class::Of]);
+pub(crate) const CASES: SmallWordClassSet = SmallWordClassSet::of(&[
+    SmallWordClass::To,
+    SmallWordClass::By,
+    SmallWordClass::From,
+    SmallWordClass::Of,
+]);
 
-const EACH: [Class; 4] = [Class::To, Class::By, Class::From, Class::Of];
+const EACH: [SmallWordClass; 4] =
+    [SmallWordClass::To, SmallWordClass::By, SmallWordClass::From, SmallWordClass::Of];
 
-fn role(class: Class) -> Option<Role> {
+fn role(class: SmallWordClass) -> Option<NameRole> {
     Some(match class {
-        Class::To => Role::To,
-        Class::By => Role::By,
-        Class::From => Role::From,
-        Class::Of => Role::Of,
+        SmallWordClass::To => NameRole::To,
+        SmallWordClass::By => NameRole::By,
+        SmallWordClass::From => NameRole::From,
+        SmallWordClass::Of => NameRole::Of,
         _ => return None,
     })
 }
 
 /// Whether one gives where the other receives.
-pub(crate) const fn is_opposite(one: Role, other: Role) -> bool {
-    matches!((one, other), (Role::To, Role::By | Role::From) | (Role::By | Role::From, Role::To))
+pub(crate) const fn is_opposite(one: NameRole, other: NameRole) -> bool {
+    matches!(
+        (one, other),
+        (NameRole::To, NameRole::By | NameRole::From) | (NameRole::By | NameRole::From, NameRole::To)
+    )
 }
 
 /// Whether a word is a trade with an ending.
 pub(crate) fn is_trade(text: &str, languages: &[Language]) -> bool {
-    let of = |key: &str| SmallWords::get().classes(key, languages).has(Class::Trade);
+    let of = |key: &str| SmallWords::get().classes(key, languages).has(SmallWordClass::Trade);
     if has_trade(text, languages) {
         return true;
     }
@@ -62,14 +71,14 @@ pub(crate) fn is_trade(text: &str, languages: &[Language]) -> bool {
 /// Whether a word ends as those are called who deal in something: doodhwala. Who is written large has it for a name.
 fn has_trade(text: &str, languages: &[Language]) -> bool {
     let is_name = text.starts_with(|letter: char| letter.is_uppercase());
-    let wanted = Classes::of(&[Class::Trade]);
+    let wanted = SmallWordClassSet::of(&[SmallWordClass::Trade]);
     let cut = SmallWords::get().ending(text, languages, wanted).filter(|_| !is_name);
     cut.is_some_and(|(front, _)| front.chars().filter(|letter| letter.is_alphabetic()).count() >= 2)
 }
 
 /// The word without its case ending, and the case.
-pub(crate) fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w str, Role)> {
-    if word.classes.has(Class::Trade) {
+pub(crate) fn ending<'w>(word: &OfflineWord<'w>, languages: &[Language]) -> Option<(&'w str, NameRole)> {
+    if word.classes.has(SmallWordClass::Trade) {
         return None;
     }
     let (front, class) = SmallWords::get().ending(word.text, languages, CASES)?;
@@ -90,32 +99,32 @@ pub(crate) fn ending<'w>(word: &Word<'w>, languages: &[Language]) -> Option<(&'w
 
 /// The role of the words from one place to another, by what stands beside them.
 pub(crate) fn beside(
-    reading: &Reading<'_>,
+    reading: &OfflineReading<'_>,
     from: usize,
     to: usize,
-    known: &impl Fn(usize) -> Known,
-) -> Option<Told> {
+    known: &impl Fn(usize) -> WordKnowledge,
+) -> Option<NameRoleReading> {
     let is_english = |language: &Language| *language == Language::English;
-    let mut roles: Vec<Role> = Vec::new();
+    let mut roles: Vec<NameRole> = Vec::new();
     if let Some(next) = reading.words.get(to).filter(|next| next.held.is_none()) {
         for language in reading.languages.iter().filter(|language| !is_english(language)) {
             let mut classes = SmallWords::get().classes(&next.key, std::slice::from_ref(language));
             // Punjabi's "ne" at the end is its "are".
             if *language == Language::Punjabi && reading.words.iter().skip(to + 1).all(|word| word.is_sign) {
-                classes = classes.without(Classes::of(&[Class::By]));
+                classes = classes.without(SmallWordClassSet::of(&[SmallWordClass::By]));
             }
             roles.extend(EACH.into_iter().filter(|case| classes.has(*case)).filter_map(role));
         }
     }
     roles.dedup();
     // "Deepa r jonno", "Rameshinte kayyil ninnu": whose it is leads on to the part.
-    if roles.first() == Some(&Role::Of)
+    if roles.first() == Some(&NameRole::Of)
         && let Some(further) = part_of(reading, to + 1)
     {
-        return Some(Told { role: further, is_marked: true, is_unclear: false });
+        return Some(NameRoleReading { role: further, is_marked: true, is_unclear: false });
     }
     if let Some(role) = roles.first() {
-        return Some(Told {
+        return Some(NameRoleReading {
             role: *role,
             is_marked: true,
             is_unclear: roles.iter().any(|other| is_opposite(*role, *other)),
@@ -126,25 +135,26 @@ pub(crate) fn beside(
 }
 
 /// Who gives or takes by a marker at a place.
-fn part_of(reading: &Reading<'_>, at: usize) -> Option<Role> {
+fn part_of(reading: &OfflineReading<'_>, at: usize) -> Option<NameRole> {
     let language = reading.languages.first().filter(|language| **language != Language::English)?;
     let word = reading.words.get(at).filter(|word| word.held.is_none())?;
     let classes = SmallWords::get().classes(&word.key, std::slice::from_ref(language));
-    [Class::From, Class::To].into_iter().find(|case| classes.has(*case)).and_then(role)
+    [SmallWordClass::From, SmallWordClass::To].into_iter().find(|case| classes.has(*case)).and_then(role)
 }
 
 /// Prepositions stand before the name; without one, who stands before the verb does it.
 fn in_english(
-    reading: &Reading<'_>,
+    reading: &OfflineReading<'_>,
     from: usize,
     to: usize,
-    known: &impl Fn(usize) -> Known,
-) -> Option<Told> {
+    known: &impl Fn(usize) -> WordKnowledge,
+) -> Option<NameRoleReading> {
     let last = to.checked_sub(1).and_then(|at| reading.words.get(at));
     if last.is_some_and(|word| word.text.ends_with("'s") || word.text.ends_with("’s")) {
-        return Some(Told { role: Role::Of, is_marked: true, is_unclear: false });
+        return Some(NameRoleReading { role: NameRole::Of, is_marked: true, is_unclear: false });
     }
-    let is_article = |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(Class::Article));
+    let is_article =
+        |at: usize| reading.words.get(at).is_some_and(|word| word.classes.has(SmallWordClass::Article));
     // "Gave the milkman": what stands before an article tells.
     let from = (1..=from).rev().find(|at| !is_article(at - 1)).unwrap_or(0);
     let before = from.checked_sub(1).and_then(|at| reading.words.get(at));
@@ -152,11 +162,11 @@ fn in_english(
         .filter(|before| before.held.is_none())
         .and_then(|before| EACH.into_iter().find(|case| before.classes.has(*case)).and_then(role));
     if let Some(role) = case {
-        return Some(Told { role, is_marked: true, is_unclear: false });
+        return Some(NameRoleReading { role, is_marked: true, is_unclear: false });
     }
     let role = match from.checked_sub(1) {
-        None => Role::By,
-        Some(before) => (known(before) == Known::Cue).then_some(Role::To)?,
+        None => NameRole::By,
+        Some(before) => (known(before) == WordKnowledge::Cue).then_some(NameRole::To)?,
     };
-    Some(Told { role, is_marked: false, is_unclear: false })
+    Some(NameRoleReading { role, is_marked: false, is_unclear: false })
 }

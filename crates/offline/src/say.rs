@@ -1,23 +1,26 @@
 //! What is said to the person, in their voice, from the phrasebook.
 
-use munshi_lang::{Fill, Form, Phrasebook, Voice, format};
+use munshi_lang::{Locale, Phrasebook, PlaceholderValue, ScriptForm, format};
 use munshi_types::{Money, Script};
 use serde_json::{Map, Value};
 
-use crate::palette::{Field, Form as Written, Kind, Palette, Tool, braces, shown};
+use crate::palette::{
+    ArgumentField, ArgumentJsonType as Written, PreparedTool, PreparedToolSet, ToolArgumentKind, braces,
+    shown,
+};
 
 /// How many things are named when it says what it can do.
 const NAMED: usize = 5;
 
 /// The phrasebook with a voice. A phrase that is not there is silence, never a fault: the book is checked when the
 /// model is made.
-pub(crate) struct Mouth<'b> {
+pub(crate) struct LocalizedPhrasebook<'b> {
     pub book: &'b Phrasebook,
-    pub voice: Voice,
+    pub voice: Locale,
 }
 
-impl Mouth<'_> {
-    pub(crate) fn say(&self, name: &str, fills: &[(&str, Fill<'_>)]) -> String {
+impl LocalizedPhrasebook<'_> {
+    pub(crate) fn say(&self, name: &str, fills: &[(&str, PlaceholderValue<'_>)]) -> String {
         self.book.say(name, self.voice, fills).unwrap_or_default()
     }
 
@@ -26,57 +29,63 @@ impl Mouth<'_> {
     }
 
     /// Asks for a field.
-    pub(crate) fn ask(&self, field: &Field) -> String {
+    pub(crate) fn ask(&self, field: &ArgumentField) -> String {
         self.plain(match field.kind {
-            Kind::Money => "ask-amount",
-            Kind::Person => "ask-name",
-            Kind::Date | Kind::Period => "ask-date",
-            Kind::Quantity => "offline-ask-quantity",
-            Kind::Item => "offline-ask-item",
+            ToolArgumentKind::Money => "ask-amount",
+            ToolArgumentKind::Person => "ask-name",
+            ToolArgumentKind::Date | ToolArgumentKind::Period => "ask-date",
+            ToolArgumentKind::Quantity => "offline-ask-quantity",
+            ToolArgumentKind::Item => "offline-ask-item",
             _ => "offline-ask-more",
         })
     }
 
     /// Asks which of two readings a field has.
-    pub(crate) fn ask_which(&self, field: &Field, choices: &[Value]) -> String {
+    pub(crate) fn ask_which(&self, field: &ArgumentField, choices: &[Value]) -> String {
         let [first, second, ..] = choices else { return self.ask(field) };
         let (first, second) = (self.value(Some(field), first), self.value(Some(field), second));
         let phrase = match field.kind {
-            Kind::Person => "ask-which-name",
-            Kind::Date => "ask-which-date",
+            ToolArgumentKind::Person => "ask-which-name",
+            ToolArgumentKind::Date => "ask-which-date",
             _ => "ask-which-amount",
         };
-        self.say(phrase, &[("first", Fill::Text(&first)), ("second", Fill::Text(&second))])
+        self.say(
+            phrase,
+            &[("first", PlaceholderValue::Text(&first)), ("second", PlaceholderValue::Text(&second))],
+        )
     }
 
     pub(crate) fn ask_which_tool(
         &self,
-        first: &Tool,
-        second: &Tool,
+        first: &PreparedTool,
+        second: &PreparedTool,
         arguments: &Map<String, Value>,
     ) -> String {
         let (first, second) = (self.read_back(first, arguments), self.read_back(second, arguments));
-        self.say("ask-which-name", &[("first", Fill::Text(&first)), ("second", Fill::Text(&second))])
+        self.say(
+            "ask-which-name",
+            &[("first", PlaceholderValue::Text(&first)), ("second", PlaceholderValue::Text(&second))],
+        )
     }
 
     /// Says what would be done, and asks whether to.
-    pub(crate) fn ask_go_ahead(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
+    pub(crate) fn ask_go_ahead(&self, tool: &PreparedTool, arguments: &Map<String, Value>) -> String {
         format!("{}. {}", self.read_back(tool, arguments), self.plain("ask-go-ahead"))
     }
 
     /// Says what stays unwritten because its question was not answered.
-    pub(crate) fn left(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
+    pub(crate) fn left(&self, tool: &PreparedTool, arguments: &Map<String, Value>) -> String {
         let what = self.read_back(tool, arguments);
-        self.say("offline-left", &[("what", Fill::Text(&what))])
+        self.say("offline-left", &[("what", PlaceholderValue::Text(&what))])
     }
 
     /// For somebody who asks what can be done here; where nothing is offered, what they want.
-    pub(crate) fn help(&self, palette: &Palette) -> String {
+    pub(crate) fn help(&self, palette: &PreparedToolSet) -> String {
         self.can_do(palette).unwrap_or_else(|| self.plain("hello"))
     }
 
     /// For what was not understood.
-    pub(crate) fn lost(&self, palette: &Palette) -> String {
+    pub(crate) fn lost(&self, palette: &PreparedToolSet) -> String {
         let sorry = self.plain("not-understood");
         match self.can_do(palette) {
             Some(can_do) => format!("{sorry} {can_do}"),
@@ -85,16 +94,16 @@ impl Mouth<'_> {
     }
 
     /// What it can do here, a few of it, in the tools' own words.
-    fn can_do(&self, palette: &Palette) -> Option<String> {
+    fn can_do(&self, palette: &PreparedToolSet) -> Option<String> {
         let phrases = palette.tools.iter().filter_map(|tool| self.phrase(tool, &Map::new()));
         let list: Vec<String> =
             phrases.map(|phrase| format!("“{}”", shown(phrase, |_| None))).take(NAMED).collect();
         let list = list.join(", ");
-        (!list.is_empty()).then(|| self.say("offline-can-do", &[("list", Fill::Text(&list))]))
+        (!list.is_empty()).then(|| self.say("offline-can-do", &[("list", PlaceholderValue::Text(&list))]))
     }
 
     /// The tool's phrase in this voice that shows most of the arguments.
-    fn phrase<'t>(&self, tool: &'t Tool, arguments: &Map<String, Value>) -> Option<&'t str> {
+    fn phrase<'t>(&self, tool: &'t PreparedTool, arguments: &Map<String, Value>) -> Option<&'t str> {
         let fits = |phrase: &&String| is_written(phrase, self.voice);
         let shows = |phrase: &str| {
             let (known, open): (Vec<&str>, Vec<&str>) =
@@ -106,14 +115,18 @@ impl Mouth<'_> {
         phrases.iter().filter(fits).rev().max_by_key(|phrase| shows(phrase)).map(String::as_str)
     }
 
-    fn read_back(&self, tool: &Tool, arguments: &Map<String, Value>) -> String {
-        let is = |name: &str, kind: &Kind| tool.field(name).is_some_and(|field| field.kind == *kind);
+    fn read_back(&self, tool: &PreparedTool, arguments: &Map<String, Value>) -> String {
+        let is =
+            |name: &str, kind: &ToolArgumentKind| tool.field(name).is_some_and(|field| field.kind == *kind);
         let unit = || {
-            arguments.iter().find(|(name, _)| is(name, &Kind::Unit)).map(|(_, unit)| self.value(None, unit))
+            arguments
+                .iter()
+                .find(|(name, _)| is(name, &ToolArgumentKind::Unit))
+                .map(|(_, unit)| self.value(None, unit))
         };
         let fill = |name: &str| {
             let value = arguments.get(name).map(|value| self.value(tool.field(name), value))?;
-            Some(match unit().filter(|_| is(name, &Kind::Quantity)) {
+            Some(match unit().filter(|_| is(name, &ToolArgumentKind::Quantity)) {
                 Some(unit) => format!("{value} {unit}"),
                 None => value,
             })
@@ -132,10 +145,17 @@ impl Mouth<'_> {
     }
 
     /// What a phrase has no place for of how much, who, when and how: nobody says yes to what they were not told.
-    fn unsaid(&self, tool: &Tool, phrase: &str, arguments: &Map<String, Value>) -> Vec<String> {
+    fn unsaid(&self, tool: &PreparedTool, phrase: &str, arguments: &Map<String, Value>) -> Vec<String> {
         let is_unsaid = |name: &str| {
             let matters = tool.field(name).is_some_and(|field| {
-                matches!(field.kind, Kind::Money | Kind::Date | Kind::Person | Kind::Item | Kind::Choice(_))
+                matches!(
+                    field.kind,
+                    ToolArgumentKind::Money
+                        | ToolArgumentKind::Date
+                        | ToolArgumentKind::Person
+                        | ToolArgumentKind::Item
+                        | ToolArgumentKind::Choice(_)
+                )
             });
             matters && !braces(phrase).any(|said| said == name)
         };
@@ -144,8 +164,9 @@ impl Mouth<'_> {
     }
 
     /// An argument as a person reads it.
-    pub(crate) fn value(&self, field: Option<&Field>, value: &Value) -> String {
-        let is_money = field.is_some_and(|field| field.kind == Kind::Money && field.form == Written::Integer);
+    pub(crate) fn value(&self, field: Option<&ArgumentField>, value: &Value) -> String {
+        let is_money = field
+            .is_some_and(|field| field.kind == ToolArgumentKind::Money && field.form == Written::Integer);
         if let (true, Some(paise)) = (is_money, value.as_i64()) {
             return format::rupees(Money::from_paise(paise));
         }
@@ -160,7 +181,7 @@ impl Mouth<'_> {
 }
 
 /// Whether a phrase is written as the voice writes.
-fn is_written(phrase: &str, voice: Voice) -> bool {
+fn is_written(phrase: &str, voice: Locale) -> bool {
     let mut braced = false;
     let script = phrase.chars().find_map(|letter| {
         match letter {
@@ -170,5 +191,5 @@ fn is_written(phrase: &str, voice: Voice) -> bool {
         }
         (!braced).then(|| Script::of(letter)).flatten()
     });
-    script.is_none_or(|script| Form::of(script) == voice.form)
+    script.is_none_or(|script| ScriptForm::of(script) == voice.form)
 }

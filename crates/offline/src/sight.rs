@@ -1,32 +1,32 @@
 //! A message looked at through a palette: which of its words the tools' phrases know, and which name something.
 
 use munshi_lang::lexicon::Languages;
-use munshi_lang::{Form, Kind as Counts};
+use munshi_lang::{NumberKind as Counts, ScriptForm};
 use munshi_types::Language;
 
 use crate::counted::count;
-use crate::palette::{Match, Palette, Tool};
-use crate::reading::Reading;
-use crate::roles::Role;
-use crate::spans::{Known, Span, spans};
-use crate::words::{Classes, SmallWords};
+use crate::palette::{PreparedTool, PreparedToolSet, VocabularyMatch};
+use crate::reading::OfflineReading;
+use crate::roles::NameRole;
+use crate::spans::{NameSpan, WordKnowledge, spans};
+use crate::words::{SmallWordClassSet, SmallWords};
 
 /// Below this a word in an Indian script is not the one of a phrase.
 const OWN_SCRIPT: f32 = 0.75;
 
 #[derive(Debug)]
-pub(crate) struct Sight<'m> {
-    pub reading: Reading<'m>,
+pub(crate) struct MessageToolView<'m> {
+    pub reading: OfflineReading<'m>,
     /// For each word, what it is in the vocabulary.
-    pub matches: Vec<Vec<Match>>,
-    pub spans: Vec<Span>,
+    pub matches: Vec<Vec<VocabularyMatch>>,
+    pub spans: Vec<NameSpan>,
 }
 
-impl<'m> Sight<'m> {
-    pub(crate) fn new(mut reading: Reading<'m>, palette: &Palette) -> Self {
+impl<'m> MessageToolView<'m> {
+    pub(crate) fn new(mut reading: OfflineReading<'m>, palette: &PreparedToolSet) -> Self {
         reading.release(|key| palette.vocabulary.is_cue(key));
         reading.release_polite();
-        let matches: Vec<Vec<Match>> = reading
+        let matches: Vec<Vec<VocabularyMatch>> = reading
             .words
             .iter()
             .map(|word| {
@@ -41,8 +41,9 @@ impl<'m> Sight<'m> {
             })
             .collect();
         count(&mut reading, |at| {
-            let cue =
-                |found: &Match| palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue);
+            let cue = |found: &VocabularyMatch| {
+                palette.vocabulary.entries.get(found.entry).is_some_and(|entry| entry.is_cue)
+            };
             matches
                 .get(at)
                 .is_some_and(|found| found.iter().any(|found| found.likeness >= 0.95 && cue(found)))
@@ -53,9 +54,9 @@ impl<'m> Sight<'m> {
                 |entry: usize| palette.vocabulary.entries.get(entry).is_some_and(|entry| entry.is_cue);
             let is_chosen = reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.any(|found| found.likeness > 0.7 && is_cue(found.entry)) {
-                true => Known::Cue,
-                false if matches.get(at).is_some_and(|found| is_exact(found)) => Known::Thing,
-                false => Known::No,
+                true => WordKnowledge::Cue,
+                false if matches.get(at).is_some_and(|found| is_exact(found)) => WordKnowledge::Thing,
+                false => WordKnowledge::No,
             }
         };
         let spans = spans(&reading, known);
@@ -63,25 +64,25 @@ impl<'m> Sight<'m> {
     }
 
     /// The spans as one tool sees them: words that only other tools' phrases have may name something here.
-    pub(crate) fn spans_for(&self, tool: &Tool, palette: &Palette) -> Vec<Span> {
+    pub(crate) fn spans_for(&self, tool: &PreparedTool, palette: &PreparedToolSet) -> Vec<NameSpan> {
         let languages = &self.reading.languages;
         let known = |at: usize| {
             let found = self.matches.get(at).map_or(&[][..], Vec::as_slice);
-            let is_cue = |one: &Match| one.likeness > 0.7 && tool.has_cue(one.entry, languages);
+            let is_cue = |one: &VocabularyMatch| one.likeness > 0.7 && tool.has_cue(one.entry, languages);
             let is_chosen = self.reading.words.get(at).is_some_and(|word| palette.chosen.contains(&word.key));
             match is_chosen || found.iter().any(is_cue) {
-                true => Known::Cue,
+                true => WordKnowledge::Cue,
                 false if is_exact(found) && found.iter().any(|one| tool.named.contains(&one.entry)) => {
-                    Known::Thing
+                    WordKnowledge::Thing
                 }
-                false => Known::No,
+                false => WordKnowledge::No,
             }
         };
         spans(&self.reading, known)
     }
 
     /// The language the tools' phrases tell, where the message left several open or they know more of its words.
-    pub(crate) fn better_language(&self, palette: &Palette) -> Option<Language> {
+    pub(crate) fn better_language(&self, palette: &PreparedToolSet) -> Option<Language> {
         let exact: Vec<Languages> = self
             .matches
             .iter()
@@ -92,7 +93,7 @@ impl<'m> Sight<'m> {
         let count = |language: Language| exact.iter().filter(|languages| languages.has(language)).count();
         let read = *self.reading.languages.first()?;
         let form = self.reading.voice.form;
-        let fits = |language: &Language| form == Form::Latin || language.script() == read.script();
+        let fits = |language: &Language| form == ScriptForm::Latin || language.script() == read.script();
         // Of those that know as many words, the one the message seems to be in.
         let likely = |language: &Language| self.reading.languages.contains(language);
         let best = Language::ALL.into_iter().filter(fits).max_by_key(|language| {
@@ -114,8 +115,8 @@ impl<'m> Sight<'m> {
     }
 
     /// How many words are of a language, by the tools' phrases or by its grammar.
-    fn words_of(&self, language: Language, palette: &Palette) -> usize {
-        let is_cue = |one: &Match| {
+    fn words_of(&self, language: Language, palette: &PreparedToolSet) -> usize {
+        let is_cue = |one: &VocabularyMatch| {
             let entry = palette.vocabulary.entries.get(one.entry);
             one.likeness >= 0.75 && entry.is_some_and(|entry| entry.is_cue && entry.languages.has(language))
         };
@@ -123,7 +124,7 @@ impl<'m> Sight<'m> {
         let words = self.reading.words.iter().zip(&self.matches);
         let said = words.filter(|(word, _)| word.held.is_none() && !word.is_sign);
         said.filter(|(word, found)| {
-            found.iter().any(is_cue) || small.classes(&word.key, &[language]) != Classes::NONE
+            found.iter().any(is_cue) || small.classes(&word.key, &[language]) != SmallWordClassSet::NONE
         })
         .count()
     }
@@ -134,11 +135,11 @@ impl<'m> Sight<'m> {
     }
 
     /// Whether the verb, which stands last, is known only with another ending: that may ask, deny or suppose.
-    pub(crate) fn is_bent(&self, palette: &Palette) -> bool {
+    pub(crate) fn is_bent(&self, palette: &PreparedToolSet) -> bool {
         let known = self.reading.words.iter().zip(&self.matches).rfind(|(_, found)| !found.is_empty());
         let tail = |stem: &str| stem.get(stem.len().saturating_sub(2)..).unwrap_or_default().to_owned();
         known.is_some_and(|(word, found)| {
-            let ends_alike = |one: &Match| {
+            let ends_alike = |one: &VocabularyMatch| {
                 let entry = palette.vocabulary.entries.get(one.entry);
                 one.is_form || entry.is_some_and(|entry| tail(&entry.stem) == tail(&word.stem))
             };
@@ -151,21 +152,21 @@ impl<'m> Sight<'m> {
     }
 
     /// The span that is most likely a person.
-    pub(crate) fn person(&self) -> Option<&Span> {
+    pub(crate) fn person(&self) -> Option<&NameSpan> {
         let likely = self.spans.iter().filter(|span| personal(span) > 0.0);
         likely.max_by(|one, other| personal(one).total_cmp(&personal(other)).then(other.from.cmp(&one.from)))
     }
 }
 
-fn is_exact(found: &[Match]) -> bool {
+fn is_exact(found: &[VocabularyMatch]) -> bool {
     found.iter().any(|found| found.likeness >= 1.0)
 }
 
 /// How much a span looks like a person.
-pub(crate) fn personal(span: &Span) -> f32 {
+pub(crate) fn personal(span: &NameSpan) -> f32 {
     let role = match span.role() {
         Some(_) if span.takes_part() => 3.0,
-        Some(Role::Of) => 0.8,
+        Some(NameRole::Of) => 0.8,
         Some(_) => 1.2,
         None => 0.5,
     };

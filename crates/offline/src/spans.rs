@@ -4,22 +4,22 @@
 //! respect, a capital letter, or by being what is left over. The tool decides who is meant.
 
 use munshi_lang::names::{bare, is_honorific};
-use munshi_lang::{Amount, Kind as Counts};
+use munshi_lang::{NumberKind as Counts, NumberMention};
 use munshi_types::Language;
 
-use crate::reading::{Held, Reading, Word};
-use crate::roles::{CASES, Role, Told, beside, ending};
+use crate::reading::{OfflineReading, OfflineWord, WordOwner};
+use crate::roles::{CASES, NameRole, NameRoleReading, beside, ending};
 use crate::stems::stem;
-use crate::words::{Class, Classes, SmallWords};
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Span {
+pub(crate) struct NameSpan {
     /// Its words, as places in the reading.
     pub from: usize,
     pub to: usize,
     /// As said, without its case ending.
     pub text: String,
-    pub told: Option<Told>,
+    pub told: Option<NameRoleReading>,
     /// By an ending, which was cut off.
     pub is_fused: bool,
     pub is_capital: bool,
@@ -28,20 +28,20 @@ pub(crate) struct Span {
     pub is_counted: bool,
 }
 
-impl Span {
-    pub(crate) fn role(&self) -> Option<Role> {
+impl NameSpan {
+    pub(crate) fn role(&self) -> Option<NameRole> {
         self.told.map(|told| told.role)
     }
 
     /// Whether something says outright that it gives or takes, as people do.
     pub(crate) fn takes_part(&self) -> bool {
-        self.told.is_some_and(|told| told.is_marked && told.role != Role::Of)
+        self.told.is_some_and(|told| told.is_marked && told.role != NameRole::Of)
     }
 }
 
 /// What the tools' phrases say of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum WordKnowledge {
     /// Nothing.
     No,
     /// It says what is wanted.
@@ -51,7 +51,7 @@ pub(crate) enum Known {
 }
 
 /// Every run of words that may be a name.
-pub(crate) fn spans(reading: &Reading<'_>, known: impl Fn(usize) -> Known) -> Vec<Span> {
+pub(crate) fn spans(reading: &OfflineReading<'_>, known: impl Fn(usize) -> WordKnowledge) -> Vec<NameSpan> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < reading.words.len() {
@@ -69,15 +69,15 @@ pub(crate) fn spans(reading: &Reading<'_>, known: impl Fn(usize) -> Known) -> Ve
 
 /// Gives a thing back what only looked like an ending: after its price saruku is no case of saru, when somebody else
 /// already has that part.
-fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
-    let is_priced = |span: &Span| {
+fn restore(reading: &OfflineReading<'_>, spans: &mut [NameSpan]) {
+    let is_priced = |span: &NameSpan| {
         let before = span.from.checked_sub(1).and_then(|at| reading.words.get(at));
-        before.is_some_and(|word| matches!(word.held, Some(Held::Number(_))))
+        before.is_some_and(|word| matches!(word.held, Some(WordOwner::Number(_))))
     };
     for at in 0..spans.len() {
         let others = spans.iter().enumerate().any(|(other, span)| other != at && span.takes_part());
         // What is counted right before it is nobody's: fifteen boxes of kshira.
-        let is_owner = |span: &Span| span.role() == Some(Role::Of);
+        let is_owner = |span: &NameSpan| span.role() == Some(NameRole::Of);
         if let Some(span) = spans.get_mut(at)
             && ((others || is_owner(span)) && span.is_fused && is_priced(span))
         {
@@ -87,13 +87,18 @@ fn restore(reading: &Reading<'_>, spans: &mut [Span]) {
     }
 }
 
-fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
-    const NEVER: Classes = Classes::of(&[Class::Question, Class::Not, Class::If, Class::Doubt]);
+fn is_free(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -> WordKnowledge) -> bool {
+    const NEVER: SmallWordClassSet = SmallWordClassSet::of(&[
+        SmallWordClass::Question,
+        SmallWordClass::Not,
+        SmallWordClass::If,
+        SmallWordClass::Doubt,
+    ]);
     // "Market mein": where it is. With a capital it may be a name's: Big Bazaar.
-    let is_place = |word: &Word<'_>| word.classes.has(Class::Place) && !word.is_capital;
+    let is_place = |word: &OfflineWord<'_>| word.classes.has(SmallWordClass::Place) && !word.is_capital;
     // "Haan Suresh ko": what answers before a name is no part of it.
-    const ANSWERS: Classes = Classes::of(&[Class::Yes, Class::No]);
-    let leads = |word: &Word<'_>| at == 0 && word.classes.meets(ANSWERS) && reading.words.len() > 1;
+    const ANSWERS: SmallWordClassSet = SmallWordClassSet::of(&[SmallWordClass::Yes, SmallWordClass::No]);
+    let leads = |word: &OfflineWord<'_>| at == 0 && word.classes.meets(ANSWERS) && reading.words.len() > 1;
     reading.words.get(at).is_some_and(|word| {
         let is_trade = word.is_trade;
         (word.is_content() || (is_trade && word.held.is_none()))
@@ -101,20 +106,22 @@ fn is_free(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) ->
             && !is_place(word)
             && !leads(word)
             && !counts_of(reading, at)
-            && (is_trade || known(at) != Known::Cue)
+            && (is_trade || known(at) != WordKnowledge::Cue)
     })
 }
 
 /// Whether a word only says in what the next thing is counted: how many packets of salt.
-fn counts_of(reading: &Reading<'_>, at: usize) -> bool {
-    let is_of = |word: &&Word<'_>| word.classes.has(Class::Of) && !word.is_content();
+fn counts_of(reading: &OfflineReading<'_>, at: usize) -> bool {
+    let is_of = |word: &&OfflineWord<'_>| word.classes.has(SmallWordClass::Of) && !word.is_content();
     let next = reading.words.get(at + 1).filter(is_of).and_then(|_| reading.words.get(at + 2));
     let is_english = reading.languages.first() == Some(&Language::English);
-    is_english && next.is_some_and(Word::is_content) && reading.words.get(at).is_some_and(|word| word.is_unit)
+    is_english
+        && next.is_some_and(OfflineWord::is_content)
+        && reading.words.get(at).is_some_and(|word| word.is_unit)
 }
 
 /// Where the run that begins at a word ends.
-fn run_end(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) -> usize {
+fn run_end(reading: &OfflineReading<'_>, from: usize, known: &impl Fn(usize) -> WordKnowledge) -> usize {
     let mut at = from;
     while is_free(reading, at, known) {
         let ends = has_ending(reading, at, known) || splits(reading, from, at);
@@ -127,45 +134,51 @@ fn run_end(reading: &Reading<'_>, from: usize, known: &impl Fn(usize) -> Known) 
 }
 
 /// Whether a word carries a case of its own, so that what follows is another thing.
-fn has_ending(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
+fn has_ending(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -> WordKnowledge) -> bool {
     let next = reading.words.get(at + 1);
     // What looks like an ending before a trade is the name's own: Khanna.
     let next_is_case = next.is_some_and(|next| next.classes.meets(CASES) || next.is_trade);
-    let ends = |word: &Word<'_>| ending(word, &reading.languages).is_some();
-    known(at) != Known::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
+    let ends = |word: &OfflineWord<'_>| ending(word, &reading.languages).is_some();
+    known(at) != WordKnowledge::Thing && !next_is_case && reading.words.get(at).is_some_and(ends)
 }
 
 /// Whether a name ends between a word and the next: gave Ramesh goods.
-fn splits(reading: &Reading<'_>, from: usize, at: usize) -> bool {
+fn splits(reading: &OfflineReading<'_>, from: usize, at: usize) -> bool {
     let (Some(word), Some(next)) = (reading.words.get(at), reading.words.get(at + 1)) else { return false };
     // The first word of a sentence is written large whatever it is.
     let is_told = from > 0 || !word.is_capital;
     reading.is_latin() && is_told && word.is_capital != next.is_capital && !next.is_trade
 }
 
-fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) -> Known) -> Span {
+fn span(
+    reading: &OfflineReading<'_>,
+    from: usize,
+    to: usize,
+    known: &impl Fn(usize) -> WordKnowledge,
+) -> NameSpan {
     let language = reading.languages.first().copied();
     let words = reading.words.get(from..to).unwrap_or_default();
     let mut text = reading.text(from, to).to_owned();
     // Bengali's word of respect is Punjabi's "of".
     let is_respect =
-        |word: &Word<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
+        |word: &OfflineWord<'_>| is_honorific(&word.key) && word.held.is_none() && !word.classes.meets(CASES);
     // What says what is wanted is no respect: aaya, that it came.
     let behind = reading.words.iter().enumerate().skip(to);
-    let respect = behind.take_while(|(at, word)| is_respect(word) && known(*at) != Known::Cue).count();
+    let respect =
+        behind.take_while(|(at, word)| is_respect(word) && known(*at) != WordKnowledge::Cue).count();
     let after = to + respect;
-    let is_goods = |word: &Word<'_>| word.classes.has(Class::Goods);
+    let is_goods = |word: &OfflineWord<'_>| word.classes.has(SmallWordClass::Goods);
     let is_english = language == Some(Language::English);
     // "For groceries" is for nobody.
     let is_thing = is_english && words.iter().all(is_goods);
     let mut told = if is_thing { None } else { beside(reading, from, after, known) };
     let mut is_fused = false;
-    let last = words.last().filter(|_| known(to - 1) != Known::Thing);
+    let last = words.last().filter(|_| known(to - 1) != WordKnowledge::Thing);
     if told.is_none()
         && let Some((word, (front, role))) =
             last.and_then(|word| Some((word, ending(word, &reading.languages)?)))
     {
-        told = Some(Told { role, is_marked: true, is_unclear: false });
+        told = Some(NameRoleReading { role, is_marked: true, is_unclear: false });
         text.truncate(text.len() - word.text.len());
         text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
         is_fused = true;
@@ -178,10 +191,13 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
         text.truncate(text.len() - word.text.len());
         text.push_str(&stem(front, word.text.get(front.len()..).unwrap_or_default(), language));
     }
-    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    let is_of = told.is_some_and(|told| told.role == NameRole::Of);
     if is_of
-        && let Some((front, _)) =
-            SmallWords::get().ending(&text, &reading.languages, Classes::of(&[Class::Many]))
+        && let Some((front, _)) = SmallWords::get().ending(
+            &text,
+            &reading.languages,
+            SmallWordClassSet::of(&[SmallWordClass::Many]),
+        )
         && front.chars().count() >= if front.is_ascii() { 4 } else { 3 }
     {
         text.truncate(front.len());
@@ -189,7 +205,7 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
     // A case of a language that the message was not read in.
     let length = bare(&text).len();
     text.truncate(length);
-    Span {
+    NameSpan {
         from,
         to: after,
         text,
@@ -202,8 +218,9 @@ fn span(reading: &Reading<'_>, from: usize, to: usize, known: &impl Fn(usize) ->
 }
 
 /// The name before a marker that wants it in a case of its own: Rameshinte kayyil ninnu.
-fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
-    let (front, _) = SmallWords::get().ending(word.text, languages, Classes::of(&[Class::Whose]))?;
+fn owner<'w>(word: &OfflineWord<'w>, languages: &[Language]) -> Option<&'w str> {
+    let (front, _) =
+        SmallWords::get().ending(word.text, languages, SmallWordClassSet::of(&[SmallWordClass::Whose]))?;
     // Sunil ninnu is of Sunil, and not of Sun.
     let least = if word.text.len() - front.len() == 2 { 5 } else { 3 };
     (front.chars().filter(|letter| letter.is_alphabetic()).count() >= least).then_some(front)
@@ -211,18 +228,18 @@ fn owner<'w>(word: &Word<'w>, languages: &[Language]) -> Option<&'w str> {
 
 /// Whether a quantity stands beside some words, a marker between them left out.
 fn is_counted(
-    reading: &Reading<'_>,
+    reading: &OfflineReading<'_>,
     from: usize,
     to: usize,
-    told: Option<Told>,
-    known: &impl Fn(usize) -> Known,
+    told: Option<NameRoleReading>,
+    known: &impl Fn(usize) -> WordKnowledge,
 ) -> bool {
     let counts = |at: Option<usize>| {
         let held = at.and_then(|at| reading.words.get(at)).and_then(|word| word.held);
-        let is_count = |number: &Amount| number.unit.is_some() || number.kind == Counts::Quantity;
-        matches!(held, Some(Held::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
+        let is_count = |number: &NumberMention| number.unit.is_some() || number.kind == Counts::Quantity;
+        matches!(held, Some(WordOwner::Number(at)) if reading.numbers.get(at).is_some_and(is_count))
     };
-    let is_of = told.is_some_and(|told| told.role == Role::Of);
+    let is_of = told.is_some_and(|told| told.role == NameRole::Of);
     // English marks a name before it, and counts what follows.
     let is_english = reading.languages.first() == Some(&Language::English);
     (counts(Some(to)) && !counts_next(reading, to, known))
@@ -232,14 +249,14 @@ fn is_counted(
 }
 
 /// Whether a quantity counts what follows it, and not the one before: gave Ramesh 2 kg sugar.
-fn counts_next(reading: &Reading<'_>, at: usize, known: &impl Fn(usize) -> Known) -> bool {
+fn counts_next(reading: &OfflineReading<'_>, at: usize, known: &impl Fn(usize) -> WordKnowledge) -> bool {
     let held = reading.words.get(at).and_then(|word| word.held);
     let next =
         (at..reading.words.len()).find(|at| reading.words.get(*at).is_some_and(|word| word.held != held));
     let Some((next, word)) = next.and_then(|at| Some((at, reading.words.get(at)?))) else { return false };
-    let takes = |role: Role| role != Role::Of;
+    let takes = |role: NameRole| role != NameRole::Of;
     // Whoever gives or takes is counted by nobody: chini 2 kilo Ramesh ko.
     let takes_part = ending(word, &reading.languages).is_some_and(|(_, role)| takes(role))
         || beside(reading, next, next + 1, known).is_some_and(|told| told.is_marked && takes(told.role));
-    word.is_content() && !word.is_capital && known(next) != Known::Cue && !takes_part
+    word.is_content() && !word.is_capital && known(next) != WordKnowledge::Cue && !takes_part
 }

@@ -3,8 +3,8 @@
 //! The text comes back through stores and channels, so it is believed no more than a message: what can't be read, is
 //! too long, or names a tool that is not offered is as if it were not there.
 
-use munshi_lang::Voice;
-use munshi_llm::{ChatRequest, Part, Role};
+use munshi_lang::Locale;
+use munshi_llm::{ChatRequest, ModelMessagePart, ModelRole};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,10 +15,10 @@ const MOST: usize = 8 * 1024;
 const VERSION: u8 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Open {
+pub(crate) struct OfflineQuestion {
     #[serde(rename = "offline")]
     version: u8,
-    pub wants: Want,
+    pub wants: OfflineQuestionKind,
     /// The tools it is about; one unless the question is which.
     pub tools: Vec<String>,
     pub arguments: Map<String, Value>,
@@ -30,7 +30,7 @@ pub(crate) struct Open {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Want {
+pub(crate) enum OfflineQuestionKind {
     /// A field, and the readings to choose from where there are several.
     Field { name: String, choices: Vec<Value> },
     /// Yes or no.
@@ -39,13 +39,18 @@ pub(crate) enum Want {
     Tool { said: String },
 }
 
-impl Open {
-    pub(crate) fn new(wants: Want, tools: Vec<String>, arguments: Map<String, Value>, voice: Voice) -> Self {
+impl OfflineQuestion {
+    pub(crate) fn new(
+        wants: OfflineQuestionKind,
+        tools: Vec<String>,
+        arguments: Map<String, Value>,
+        voice: Locale,
+    ) -> Self {
         Self { version: VERSION, wants, tools, arguments, voice: voice.code(), tries: 0 }
     }
 
-    pub(crate) fn voice(&self) -> Option<Voice> {
-        Voice::all().find(|voice| voice.code() == self.voice)
+    pub(crate) fn voice(&self) -> Option<Locale> {
+        Locale::all().find(|voice| voice.code() == self.voice)
     }
 
     /// As text; none when it would be too long, and then the question is simply not remembered.
@@ -61,9 +66,9 @@ impl Open {
     /// The question the last message answers: the one in the assistant's message right before it.
     pub(crate) fn find(request: &ChatRequest) -> Option<Self> {
         let before = request.messages.len().checked_sub(2)?;
-        let message = request.messages.get(before).filter(|message| message.role == Role::Assistant)?;
+        let message = request.messages.get(before).filter(|message| message.role == ModelRole::Assistant)?;
         message.parts.iter().rev().find_map(|part| match part {
-            Part::State { data } => Self::read(data),
+            ModelMessagePart::State { data } => Self::read(data),
             _ => None,
         })
     }
@@ -72,20 +77,20 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_lang::Form;
+    use munshi_lang::ScriptForm;
     use munshi_types::Language;
 
     #[test]
     fn what_is_written_is_read_and_nothing_else_is() {
-        let voice = Voice::new(Language::Hindi, Form::Latin);
-        let wants = Want::Field { name: "amount".to_owned(), choices: Vec::new() };
-        let open = Open::new(wants, vec!["credit_given".to_owned()], Map::new(), voice);
-        assert_eq!(Open::read(&open.write().unwrap()), Some(open.clone()));
+        let voice = Locale::new(Language::Hindi, ScriptForm::Latin);
+        let wants = OfflineQuestionKind::Field { name: "amount".to_owned(), choices: Vec::new() };
+        let open = OfflineQuestion::new(wants, vec!["credit_given".to_owned()], Map::new(), voice);
+        assert_eq!(OfflineQuestion::read(&open.write().unwrap()), Some(open.clone()));
         assert_eq!(open.voice(), Some(voice));
         for garbage in ["", "{}", "null", "{\"offline\":2}", "x", "[1]"] {
-            assert_eq!(Open::read(garbage), None, "{garbage}");
+            assert_eq!(OfflineQuestion::read(garbage), None, "{garbage}");
         }
-        let long = Open { tools: vec!["x".repeat(MOST)], ..open };
+        let long = OfflineQuestion { tools: vec!["x".repeat(MOST)], ..open };
         assert_eq!(long.write(), None);
     }
 }

@@ -1,36 +1,40 @@
 //! Tool results as a person reads them.
 
-use munshi_lang::{Fill, Voice, format};
+use munshi_lang::{Locale, PlaceholderValue, format};
 use munshi_llm::chat::ToolResult;
 use munshi_types::Money;
 use serde_json::{Map, Value};
 
-use crate::palette::{Palette, Tool, names_money};
-use crate::say::Mouth;
+use crate::palette::{PreparedTool, PreparedToolSet, names_money};
+use crate::say::LocalizedPhrasebook;
 
 /// Lines shown of a result that has no phrase.
 const LINES: usize = 20;
 
 /// A result in words, and whether they are a phrase made for it.
-pub(crate) struct Told {
+pub(crate) struct ResultWording {
     pub text: String,
     pub is_phrased: bool,
 }
 
-pub(crate) fn tell(mouth: &Mouth<'_>, palette: &Palette, result: &ToolResult) -> Told {
+pub(crate) fn tell(
+    mouth: &LocalizedPhrasebook<'_>,
+    palette: &PreparedToolSet,
+    result: &ToolResult,
+) -> ResultWording {
     let content = read(&result.content);
     let failed = result.is_error || content.get("ok") == Some(&Value::Bool(false));
     if failed {
-        return Told { text: apology(mouth, &content), is_phrased: true };
+        return ResultWording { text: apology(mouth, &content), is_phrased: true };
     }
     let tool = palette.find(&result.name);
     if let Some(text) = tool.and_then(|tool| phrased(mouth, tool, &content)) {
-        return Told { text, is_phrased: true };
+        return ResultWording { text, is_phrased: true };
     }
     let text = lines(mouth, &content);
     match text.is_empty() {
-        true => Told { text: mouth.plain("done"), is_phrased: true },
-        false => Told { text, is_phrased: false },
+        true => ResultWording { text: mouth.plain("done"), is_phrased: true },
+        false => ResultWording { text, is_phrased: false },
     }
 }
 
@@ -51,11 +55,12 @@ fn data(content: &Value) -> Option<&Value> {
 }
 
 /// A kind word for a failure: its own phrase where the code or the suggestion names one.
-fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
+fn apology(mouth: &LocalizedPhrasebook<'_>, content: &Value) -> String {
     let said = |name: &str| content.get(name).and_then(Value::as_str);
     let phrase = |name: &str| mouth.book.say(&name.replace('_', "-"), mouth.voice, &[]).ok();
     // Nothing goes by the name that was said: which one is the most useful thing to say.
-    let not_found = |name: &str| mouth.book.say("not-found", mouth.voice, &[("name", Fill::Text(name))]).ok();
+    let not_found =
+        |name: &str| mouth.book.say("not-found", mouth.voice, &[("name", PlaceholderValue::Text(name))]).ok();
     if let Some(text) = said("missing").and_then(not_found) {
         return text;
     }
@@ -67,7 +72,7 @@ fn apology(mouth: &Mouth<'_>, content: &Value) -> String {
 }
 
 /// The reply phrases, when the result fills all of their slots.
-fn phrased(mouth: &Mouth<'_>, tool: &Tool, content: &Value) -> Option<String> {
+fn phrased(mouth: &LocalizedPhrasebook<'_>, tool: &PreparedTool, content: &Value) -> Option<String> {
     let object = data(content).and_then(Value::as_object).or_else(|| content.as_object());
     let empty = Map::new();
     let object = object.unwrap_or(&empty);
@@ -78,7 +83,7 @@ fn phrased(mouth: &Mouth<'_>, tool: &Tool, content: &Value) -> Option<String> {
 
 /// The phrases a result names in `reply`, one or several; else the one of the tool. A result names only phrases of its
 /// tool's own pack.
-fn replies<'r>(tool: &'r Tool, object: &'r Map<String, Value>) -> Vec<&'r str> {
+fn replies<'r>(tool: &'r PreparedTool, object: &'r Map<String, Value>) -> Vec<&'r str> {
     let prefix = format!("{}-", tool.spec.module());
     let named: Vec<&str> = match object.get("reply") {
         Some(Value::String(name)) => vec![name],
@@ -91,13 +96,13 @@ fn replies<'r>(tool: &'r Tool, object: &'r Map<String, Value>) -> Vec<&'r str> {
     named
 }
 
-fn filled(mouth: &Mouth<'_>, name: &str, object: &Map<String, Value>) -> Option<String> {
+fn filled(mouth: &LocalizedPhrasebook<'_>, name: &str, object: &Map<String, Value>) -> Option<String> {
     let slots = mouth.book.slots(name);
     let texts: Vec<(String, Slot)> = object
         .iter()
         .filter_map(|(name, value)| Some((name.replace('_', "-"), slot(name, value, mouth.voice)?)))
         .collect();
-    let fills: Vec<(&str, Fill<'_>)> = texts
+    let fills: Vec<(&str, PlaceholderValue<'_>)> = texts
         .iter()
         .filter(|(name, _)| slots.contains(name.as_str()))
         .map(|(name, slot)| (name.as_str(), slot.fill()))
@@ -114,17 +119,17 @@ enum Slot {
 }
 
 impl Slot {
-    fn fill(&self) -> Fill<'_> {
+    fn fill(&self) -> PlaceholderValue<'_> {
         match self {
-            Self::Text(text) => Fill::Text(text),
-            Self::Money(money) => Fill::Money(*money),
-            Self::Count(count) => Fill::Count(*count),
-            Self::Day(day) => Fill::Day(*day),
+            Self::Text(text) => PlaceholderValue::Text(text),
+            Self::Money(money) => PlaceholderValue::Money(*money),
+            Self::Count(count) => PlaceholderValue::Count(*count),
+            Self::Day(day) => PlaceholderValue::Day(*day),
         }
     }
 }
 
-fn slot(name: &str, value: &Value, voice: Voice) -> Option<Slot> {
+fn slot(name: &str, value: &Value, voice: Locale) -> Option<Slot> {
     Some(match value {
         Value::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(paise), _) if names_money(name) => Slot::Money(Money::from_paise(paise)),
@@ -142,7 +147,7 @@ fn slot(name: &str, value: &Value, voice: Voice) -> Option<Slot> {
 }
 
 /// A result without a phrase, as plain lines.
-fn lines(mouth: &Mouth<'_>, content: &Value) -> String {
+fn lines(mouth: &LocalizedPhrasebook<'_>, content: &Value) -> String {
     let mut out: Vec<String> = Vec::new();
     match data(content).unwrap_or(content) {
         Value::Object(fields) => {
@@ -171,7 +176,7 @@ fn lines(mouth: &Mouth<'_>, content: &Value) -> String {
 }
 
 /// One thing in one line: its values, one after another.
-fn in_line(value: &Value, voice: Voice) -> String {
+fn in_line(value: &Value, voice: Locale) -> String {
     match value {
         Value::Object(fields) => {
             let parts: Vec<String> =
@@ -183,7 +188,7 @@ fn in_line(value: &Value, voice: Voice) -> String {
     }
 }
 
-fn written(name: &str, value: &Value, voice: Voice) -> Option<String> {
+fn written(name: &str, value: &Value, voice: Locale) -> Option<String> {
     Some(match value {
         Value::Array(_) | Value::Object(_) => in_line(value, voice),
         Value::Bool(is_so) => (if *is_so { "✓" } else { "✗" }).to_owned(),

@@ -3,114 +3,115 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use munshi_lang::{Form, Phrasebook, Voice, detect};
-use munshi_llm::chat::{Output, ToolResult};
-use munshi_llm::{ChatRequest, Message, Part, Role, ToolCall, ToolChoice};
+use munshi_lang::{Locale, Phrasebook, ScriptForm, detect};
+use munshi_llm::chat::{ReplyFormat, ToolResult};
+use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole, ToolCall, ToolChoice};
 use munshi_types::Language;
 use serde_json::{Map, Value};
 
 use crate::clauses::clauses;
-use crate::judgement::{Judgement, Verdict};
+use crate::judgement::{OfflineJudgement, OfflineVerdict};
 use crate::offline::OWN;
-use crate::palette::{Kind, Palette, Tool};
-use crate::plan::{LIKELY, LOOK, Plan, SURE, plan};
-use crate::reading::{Before, Reading};
-use crate::say::Mouth;
-use crate::state::{Open, Want};
+use crate::palette::{PreparedTool, PreparedToolSet, ToolArgumentKind};
+use crate::plan::{LIKELY, LOOK, OfflineIntent, SURE, plan};
+use crate::reading::{OfflineReading, OfflineReadingContext};
+use crate::say::LocalizedPhrasebook;
+use crate::state::{OfflineQuestion, OfflineQuestionKind};
 use crate::tell::tell;
-use crate::words::Class;
+use crate::words::SmallWordClass;
 
 /// Below this not even two guesses are offered.
 const GUESS: f32 = 0.3;
 
 /// What is answered, and how sure that is.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub judgement: Judgement,
+pub(crate) struct OfflineAnswer {
+    pub judgement: OfflineJudgement,
     pub text: String,
-    pub calls: Vec<Call>,
-    pub open: Option<Open>,
+    pub calls: Vec<OfflineToolCall>,
+    pub open: Option<OfflineQuestion>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct OfflineToolCall {
     pub tool: String,
     pub arguments: Map<String, Value>,
 }
 
 /// One turn at work.
-pub(crate) struct Turn<'t> {
+pub(crate) struct OfflineTurn<'t> {
     pub request: &'t ChatRequest,
-    pub palette: Arc<Palette>,
+    pub palette: Arc<PreparedToolSet>,
     pub book: &'t Phrasebook,
     pub today: Option<Date>,
 }
 
-impl Answer {
-    pub(crate) fn text(text: String, verdict: Verdict, confidence: f32) -> Self {
-        let judgement = Judgement { confidence, verdict };
+impl OfflineAnswer {
+    pub(crate) fn text(text: String, verdict: OfflineVerdict, confidence: f32) -> Self {
+        let judgement = OfflineJudgement { confidence, verdict };
         Self { judgement, text, calls: Vec::new(), open: None }
     }
 
-    fn calls(calls: Vec<Call>, confidence: f32) -> Self {
-        let judgement = Judgement { confidence, verdict: Verdict::Act };
+    fn calls(calls: Vec<OfflineToolCall>, confidence: f32) -> Self {
+        let judgement = OfflineJudgement { confidence, verdict: OfflineVerdict::Act };
         Self { judgement, text: String::new(), calls, open: None }
     }
 
-    fn question(text: String, confidence: f32, open: Open) -> Self {
-        Self { open: Some(open), ..Self::text(text, Verdict::Ask, confidence) }
+    fn question(text: String, confidence: f32, open: OfflineQuestion) -> Self {
+        Self { open: Some(open), ..Self::text(text, OfflineVerdict::Ask, confidence) }
     }
 }
 
-impl Turn<'_> {
-    pub(crate) fn answer(&self) -> Answer {
-        let open = Open::find(self.request)
+impl OfflineTurn<'_> {
+    pub(crate) fn answer(&self) -> OfflineAnswer {
+        let open = OfflineQuestion::find(self.request)
             .filter(|open| open.tools.iter().all(|name| self.palette.find(name).is_some()));
-        let before = self.before(open.as_ref().and_then(Open::voice));
+        let before = self.before(open.as_ref().and_then(OfflineQuestion::voice));
         let last = self.request.messages.last();
         let results: Vec<&ToolResult> =
             last.into_iter().flat_map(|message| &message.parts).filter_map(result).collect();
         if !results.is_empty() {
             return self.told(&results, &before);
         }
-        let text = last.filter(|message| message.role == Role::User).map(Message::text).unwrap_or_default();
-        let reading = Reading::new(&text, &before);
+        let text =
+            last.filter(|message| message.role == ModelRole::User).map(ChatMessage::text).unwrap_or_default();
+        let reading = OfflineReading::new(&text, &before);
         if let Some(answer) = open.and_then(|open| self.continued(&reading, &before, &open)) {
             return answer;
         }
         self.fresh(&reading, &before)
     }
 
-    pub(crate) fn mouth(&self, voice: Voice) -> Mouth<'_> {
-        Mouth { book: self.book, voice }
+    pub(crate) fn mouth(&self, voice: Locale) -> LocalizedPhrasebook<'_> {
+        LocalizedPhrasebook { book: self.book, voice }
     }
 
     /// What the conversation so far says about how to read its last message.
-    fn before(&self, open: Option<Voice>) -> Before {
-        let messages = self.request.messages.iter().rev().filter(|message| message.role == Role::User);
-        let texts = messages.map(Message::text).filter(|text| text.chars().any(char::is_alphabetic));
+    fn before(&self, open: Option<Locale>) -> OfflineReadingContext {
+        let messages = self.request.messages.iter().rev().filter(|message| message.role == ModelRole::User);
+        let texts = messages.map(ChatMessage::text).filter(|text| text.chars().any(char::is_alphabetic));
         let found: Vec<_> =
             texts.skip(usize::from(self.is_spoken())).take(5).filter_map(|text| detect(&text)).collect();
         let last_languages: Vec<Language> =
             found.iter().rev().filter(|found| found.is_sure()).map(|found| found.language).collect();
-        let last = found.first().map(|found| Voice::new(found.language, found.form()));
-        Before { last_languages, voice: open.or(last), today: self.today, language: None }
+        let last = found.first().map(|found| Locale::new(found.language, found.form()));
+        OfflineReadingContext { last_languages, voice: open.or(last), today: self.today, language: None }
     }
 
     /// The voice the person is answered in, where the caller knows it.
-    fn known_voice(&self) -> Option<Voice> {
+    fn known_voice(&self) -> Option<Locale> {
         let code = self.request.language.as_ref()?;
-        Voice::all().find(|voice| voice.code() == code.as_str())
+        Locale::all().find(|voice| voice.code() == code.as_str())
     }
 
     /// Whether the last message has words of the person.
     fn is_spoken(&self) -> bool {
-        let last = self.request.messages.last().map(Message::text).unwrap_or_default();
+        let last = self.request.messages.last().map(ChatMessage::text).unwrap_or_default();
         last.chars().any(char::is_alphabetic)
     }
 
-    fn told(&self, results: &[&ToolResult], before: &Before) -> Answer {
-        let english = Voice::new(Language::English, Form::Latin);
+    fn told(&self, results: &[&ToolResult], before: &OfflineReadingContext) -> OfflineAnswer {
+        let english = Locale::new(Language::English, ScriptForm::Latin);
         let mouth = self.mouth(self.known_voice().or(before.voice).unwrap_or(english));
         let told: Vec<_> = results.iter().map(|result| tell(&mouth, &self.palette, result)).collect();
         // What another model has called for, it may want to look at before it speaks.
@@ -121,14 +122,18 @@ impl Turn<'_> {
             false => LIKELY,
         };
         let texts: Vec<String> = told.into_iter().map(|told| told.text).collect();
-        Answer::text(texts.join("\n"), Verdict::Tell, confidence)
+        OfflineAnswer::text(texts.join("\n"), OfflineVerdict::Tell, confidence)
     }
 
     /// A message that answers no open question.
-    pub(crate) fn fresh(&self, reading: &Reading<'_>, before: &Before) -> Answer {
+    pub(crate) fn fresh(
+        &self,
+        reading: &OfflineReading<'_>,
+        before: &OfflineReadingContext,
+    ) -> OfflineAnswer {
         let mouth = self.mouth(reading.voice);
-        if self.request.output != Output::Text {
-            return Answer::text(String::new(), Verdict::Unknown, 0.0);
+        if self.request.output != ReplyFormat::Text {
+            return OfflineAnswer::text(String::new(), OfflineVerdict::Unknown, 0.0);
         }
         // A word of thanks is the same in several languages; the conversation has one.
         let talking = self.mouth(self.known_voice().unwrap_or(reading.voice));
@@ -136,7 +141,7 @@ impl Turn<'_> {
             return answer;
         }
         if self.request.tool_choice == ToolChoice::None {
-            return Answer::text(mouth.plain("not-understood"), Verdict::Unknown, 0.0);
+            return OfflineAnswer::text(mouth.plain("not-understood"), OfflineVerdict::Unknown, 0.0);
         }
         let parts = clauses(reading);
         if parts.len() > 1
@@ -159,49 +164,62 @@ impl Turn<'_> {
         }
     }
 
-    pub(crate) fn small_talk(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Option<Answer> {
-        let talk = |name: &str| Answer::text(mouth.plain(name), Verdict::Talk, 0.95);
-        if reading.is_only(Class::Stop) {
+    pub(crate) fn small_talk(
+        &self,
+        reading: &OfflineReading<'_>,
+        mouth: &LocalizedPhrasebook<'_>,
+    ) -> Option<OfflineAnswer> {
+        let talk = |name: &str| OfflineAnswer::text(mouth.plain(name), OfflineVerdict::Talk, 0.95);
+        if reading.is_only(SmallWordClass::Stop) {
             return Some(self.stopped(reading, mouth));
         }
-        let is_answer = reading.is_refusal() || reading.is_only(Class::Yes);
+        let is_answer = reading.is_refusal() || reading.is_only(SmallWordClass::Yes);
         // A no to what was just written corrects that.
         if is_answer && !(reading.refuses() && self.has_written()) {
-            return Some(Answer::text(mouth.plain("offline-none-open"), Verdict::Talk, GUESS));
+            return Some(OfflineAnswer::text(mouth.plain("offline-none-open"), OfflineVerdict::Talk, GUESS));
         }
-        if reading.is_talk(Class::Help) {
-            return Some(Answer::text(mouth.help(&self.palette), Verdict::Talk, 0.9));
+        if reading.is_talk(SmallWordClass::Help) {
+            return Some(OfflineAnswer::text(mouth.help(&self.palette), OfflineVerdict::Talk, 0.9));
         }
-        if reading.is_talk(Class::Thanks) {
+        if reading.is_talk(SmallWordClass::Thanks) {
             return Some(talk("welcome"));
         }
-        reading.is_talk(Class::Hello).then(|| talk("hello"))
+        reading.is_talk(SmallWordClass::Hello).then(|| talk("hello"))
     }
 
     /// "Cancel it" with nothing open: what was written last is meant, where a tool takes that back; it is asked about. Else
     /// another model may know what is to be stopped.
-    fn stopped(&self, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Answer {
-        let writes = |plan: &Plan| plan.tool(&self.palette).is_some_and(|tool| tool.spec.effect.writes());
+    fn stopped(&self, reading: &OfflineReading<'_>, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+        let writes =
+            |plan: &OfflineIntent| plan.tool(&self.palette).is_some_and(|tool| tool.spec.effect.writes());
         let (plan, _) = plan(reading.clone(), &self.palette, self.only().as_deref());
         match plan.filter(|plan| writes(plan) && plan.confidence >= LIKELY && !plan.is_half) {
-            Some(plan) => self.planned(Plan { confidence: LIKELY, is_unreal: false, ..plan }, reading, mouth),
-            None => Answer::text(mouth.plain("offline-none-open"), Verdict::Talk, GUESS),
+            Some(plan) => {
+                self.planned(OfflineIntent { confidence: LIKELY, is_unreal: false, ..plan }, reading, mouth)
+            }
+            None => OfflineAnswer::text(mouth.plain("offline-none-open"), OfflineVerdict::Talk, GUESS),
         }
     }
 
     /// Nothing was understood well enough: says what can be done here.
-    pub(crate) fn lost(&self, mouth: &Mouth<'_>) -> Answer {
-        Answer::text(mouth.lost(&self.palette), Verdict::Unknown, 0.0)
+    pub(crate) fn lost(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+        OfflineAnswer::text(mouth.lost(&self.palette), OfflineVerdict::Unknown, 0.0)
     }
 
     /// Two things at once: both, or a question; never half of it.
-    fn several(&self, parts: &[&str], reading: &Reading<'_>, before: &Before) -> Option<Answer> {
+    fn several(
+        &self,
+        parts: &[&str],
+        reading: &OfflineReading<'_>,
+        before: &OfflineReadingContext,
+    ) -> Option<OfflineAnswer> {
         let mouth = self.mouth(reading.voice);
-        let voiced = Before { language: Some(reading.voice.language), ..before.clone() };
+        let voiced = OfflineReadingContext { language: Some(reading.voice.language), ..before.clone() };
         let mut calls = Vec::new();
         let mut least = 1.0f32;
         for part in parts {
-            let (plan, known) = plan(Reading::new(part, &voiced), &self.palette, self.only().as_deref());
+            let (plan, known) =
+                plan(OfflineReading::new(part, &voiced), &self.palette, self.only().as_deref());
             let Some(plan) = plan.filter(|_| known > 0) else { return Some(self.one_by_one(&mouth)) };
             let tool = plan.tool(&self.palette)?;
             let is_whole = plan.filled.missing(tool).is_none() && plan.filled.doubts.is_empty();
@@ -209,17 +227,22 @@ impl Turn<'_> {
                 return Some(self.one_by_one(&mouth));
             }
             least = least.min(plan.confidence);
-            calls.push(Call { tool: tool.name().to_owned(), arguments: plan.filled.arguments });
+            calls.push(OfflineToolCall { tool: tool.name().to_owned(), arguments: plan.filled.arguments });
         }
-        Some(Answer::calls(calls, least))
+        Some(OfflineAnswer::calls(calls, least))
     }
 
-    fn one_by_one(&self, mouth: &Mouth<'_>) -> Answer {
-        Answer::text(mouth.plain("offline-one-by-one"), Verdict::Ask, LIKELY)
+    fn one_by_one(&self, mouth: &LocalizedPhrasebook<'_>) -> OfflineAnswer {
+        OfflineAnswer::text(mouth.plain("offline-one-by-one"), OfflineVerdict::Ask, LIKELY)
     }
 
     /// Acts on a plan, asks about it, or lets it be.
-    pub(crate) fn planned(&self, plan: Plan, reading: &Reading<'_>, mouth: &Mouth<'_>) -> Answer {
+    pub(crate) fn planned(
+        &self,
+        plan: OfflineIntent,
+        reading: &OfflineReading<'_>,
+        mouth: &LocalizedPhrasebook<'_>,
+    ) -> OfflineAnswer {
         let Some(tool) = plan.tool(&self.palette) else { return self.lost(mouth) };
         if plan.is_half {
             return self.one_by_one(mouth);
@@ -227,14 +250,14 @@ impl Turn<'_> {
         let must = !matches!(self.request.tool_choice, ToolChoice::Auto);
         let writes = tool.spec.effect.writes();
         // "Nahi wo 600 tha": a no is to what came before, and that was only told.
-        let is_to_before = writes && tool.wants(&Kind::Person).is_none() && reading.refuses();
+        let is_to_before = writes && tool.wants(&ToolArgumentKind::Person).is_none() && reading.refuses();
         if is_to_before && !must && self.only_told() {
-            return Answer::text(mouth.plain("offline-only-told"), Verdict::Ask, LIKELY);
+            return OfflineAnswer::text(mouth.plain("offline-only-told"), OfflineVerdict::Ask, LIKELY);
         }
         if plan.is_unreal && writes {
-            return Answer::text(
+            return OfflineAnswer::text(
                 mouth.plain("offline-not-written"),
-                Verdict::Unknown,
+                OfflineVerdict::Unknown,
                 plan.confidence.min(LIKELY),
             );
         }
@@ -250,12 +273,12 @@ impl Turn<'_> {
             return answer;
         }
         if writes && plan.confidence < SURE && !must && !tool.reads_itself() {
-            let open = self.open(Want::GoAhead, tool, &plan.filled.arguments, mouth.voice);
+            let open = self.open(OfflineQuestionKind::GoAhead, tool, &plan.filled.arguments, mouth.voice);
             let text = mouth.ask_go_ahead(tool, &plan.filled.arguments);
-            return Answer::question(text, plan.confidence, open);
+            return OfflineAnswer::question(text, plan.confidence, open);
         }
-        Answer::calls(
-            vec![Call { tool: tool.name().to_owned(), arguments: plan.filled.arguments }],
+        OfflineAnswer::calls(
+            vec![OfflineToolCall { tool: tool.name().to_owned(), arguments: plan.filled.arguments }],
             plan.confidence,
         )
     }
@@ -273,8 +296,8 @@ impl Turn<'_> {
 
     /// The tools the turn before called for: whether each writes.
     fn calls_before(&self) -> Vec<bool> {
-        let speaks = |message: &Message| {
-            message.role == Role::User && !message.parts.iter().any(|part| result(part).is_some())
+        let speaks = |message: &ChatMessage| {
+            message.role == ModelRole::User && !message.parts.iter().any(|part| result(part).is_some())
         };
         let before = self.request.messages.iter().rev().skip(1);
         let turn = before.take_while(|message| !speaks(message));
@@ -284,61 +307,75 @@ impl Turn<'_> {
     }
 
     /// The question for what is doubtful or missing, if anything is.
-    pub(crate) fn incomplete(&self, tool: &Tool, plan: &Plan, mouth: &Mouth<'_>) -> Option<Answer> {
+    pub(crate) fn incomplete(
+        &self,
+        tool: &PreparedTool,
+        plan: &OfflineIntent,
+        mouth: &LocalizedPhrasebook<'_>,
+    ) -> Option<OfflineAnswer> {
         let doubt = plan.filled.doubts.first().and_then(|(name, choices)| Some((tool.field(name)?, choices)));
         let (field, choices) = match doubt {
             Some((field, choices)) => (field, choices.clone()),
             None => (plan.filled.missing(tool)?, Vec::new()),
         };
         let text = if choices.len() > 1 { mouth.ask_which(field, &choices) } else { mouth.ask(field) };
-        let wants = Want::Field { name: field.name.clone(), choices };
+        let wants = OfflineQuestionKind::Field { name: field.name.clone(), choices };
         let open = self.open(wants, tool, &plan.filled.arguments, mouth.voice);
-        Some(Answer::question(text, plan.confidence, open))
+        Some(OfflineAnswer::question(text, plan.confidence, open))
     }
 
     fn which_tool(
         &self,
-        tool: &Tool,
-        rival: &Tool,
-        plan: Plan,
-        reading: &Reading<'_>,
-        mouth: &Mouth<'_>,
-    ) -> Answer {
+        tool: &PreparedTool,
+        rival: &PreparedTool,
+        plan: OfflineIntent,
+        reading: &OfflineReading<'_>,
+        mouth: &LocalizedPhrasebook<'_>,
+    ) -> OfflineAnswer {
         let text = mouth.ask_which_tool(tool, rival, &plan.filled.arguments);
         let tools = vec![tool.name().to_owned(), rival.name().to_owned()];
-        let wants = Want::Tool { said: reading.message.to_owned() };
-        Answer::question(text, plan.confidence, Open::new(wants, tools, plan.filled.arguments, mouth.voice))
+        let wants = OfflineQuestionKind::Tool { said: reading.message.to_owned() };
+        OfflineAnswer::question(
+            text,
+            plan.confidence,
+            OfflineQuestion::new(wants, tools, plan.filled.arguments, mouth.voice),
+        )
     }
 
     pub(crate) fn open(
         &self,
-        wants: Want,
-        tool: &Tool,
+        wants: OfflineQuestionKind,
+        tool: &PreparedTool,
         arguments: &Map<String, Value>,
-        voice: Voice,
-    ) -> Open {
-        Open::new(wants, vec![tool.name().to_owned()], arguments.clone(), voice)
+        voice: Locale,
+    ) -> OfflineQuestion {
+        OfflineQuestion::new(wants, vec![tool.name().to_owned()], arguments.clone(), voice)
     }
 
-    pub(crate) fn call(&self, tool: &Tool, arguments: Map<String, Value>, confidence: f32) -> Answer {
-        Answer::calls(vec![Call { tool: tool.name().to_owned(), arguments }], confidence)
+    pub(crate) fn call(
+        &self,
+        tool: &PreparedTool,
+        arguments: Map<String, Value>,
+        confidence: f32,
+    ) -> OfflineAnswer {
+        OfflineAnswer::calls(vec![OfflineToolCall { tool: tool.name().to_owned(), arguments }], confidence)
     }
 
-    pub(crate) fn asked(&self, text: String, confidence: f32, open: Open) -> Answer {
-        Answer::question(text, confidence, open)
+    pub(crate) fn asked(&self, text: String, confidence: f32, open: OfflineQuestion) -> OfflineAnswer {
+        OfflineAnswer::question(text, confidence, open)
     }
 }
 
-fn called(part: &Part) -> Option<&ToolCall> {
+fn called(part: &ModelMessagePart) -> Option<&ToolCall> {
     match part {
-        Part::ToolCall(call) => Some(call),
+        ModelMessagePart::ToolCall(call) => Some(call),
         _ => None,
     }
 }
 
-fn result(part: &Part) -> Option<&ToolResult> {
+fn result(part: &ModelMessagePart) -> Option<&ToolResult> {
     match part {
-        Part::ToolResult(result) => Some(result),
+        ModelMessagePart::ToolResult(result) => Some(result),
         _ => None,
     }
 }

@@ -1,14 +1,18 @@
 //! Days and stretches of days as arguments.
 
-use munshi_lang::{DateFound, DateReading, Side, When};
+use munshi_lang::{DateExpression, DateMention, DateReading, DateSide};
 use serde_json::Value;
 
-use crate::fill::Filled;
-use crate::palette::Field;
-use crate::reading::Reading;
+use crate::fill::FilledArguments;
+use crate::palette::ArgumentField;
+use crate::reading::OfflineReading;
 
 /// A day as `2026-11-15`; one that may be two days, or is any day of several, is a doubt. Needs to know today.
-pub(crate) fn day(reading: &Reading<'_>, field: &Field, filled: &mut Filled) -> Option<Value> {
+pub(crate) fn day(
+    reading: &OfflineReading<'_>,
+    field: &ArgumentField,
+    filled: &mut FilledArguments,
+) -> Option<Value> {
     let date = reading.dates.first()?;
     let fits = |day: &&DateReading| !(field.is_past && is_to_come(day.when));
     // "Last week" names no day.
@@ -31,35 +35,38 @@ pub(crate) fn day(reading: &Reading<'_>, field: &Field, filled: &mut Filled) -> 
 }
 
 /// Whether a day surely lies after today.
-const fn is_to_come(when: When) -> bool {
+const fn is_to_come(when: DateExpression) -> bool {
     match when {
-        When::Day { offset } | When::Week { offset } | When::Month { offset } | When::Year { offset } => {
-            offset > 0
+        DateExpression::Day { offset }
+        | DateExpression::Week { offset }
+        | DateExpression::Month { offset }
+        | DateExpression::Year { offset } => offset > 0,
+        DateExpression::Weekday { side, .. }
+        | DateExpression::DayOfMonth { side, .. }
+        | DateExpression::Dated { side, year: None, .. } => {
+            matches!(side, DateSide::After)
         }
-        When::Weekday { side, .. } | When::DayOfMonth { side, .. } | When::Dated { side, year: None, .. } => {
-            matches!(side, Side::After)
-        }
-        When::ComingWeekday { .. } => true,
-        When::DayInMonth { offset, .. } => offset > 0,
-        When::Dated { year: Some(_), .. } => false,
+        DateExpression::ComingWeekday { .. } => true,
+        DateExpression::DayInMonth { offset, .. } => offset > 0,
+        DateExpression::Dated { year: Some(_), .. } => false,
     }
 }
 
 /// A stretch by its name: today, yesterday, this_week, last_month.
-pub(crate) fn period(reading: &Reading<'_>) -> Option<Value> {
+pub(crate) fn period(reading: &OfflineReading<'_>) -> Option<Value> {
     reading.dates.iter().find_map(name).map(Value::from)
 }
 
-fn name(date: &DateFound) -> Option<&'static str> {
+fn name(date: &DateMention) -> Option<&'static str> {
     date.readings.iter().find_map(|reading| match reading.when {
-        When::Day { offset: 0 } => Some("today"),
-        When::Day { offset: -1 } => Some("yesterday"),
-        When::Week { offset: 0 } => Some("this_week"),
-        When::Week { offset: -1 } => Some("last_week"),
-        When::Month { offset: 0 } => Some("this_month"),
-        When::Month { offset: -1 } => Some("last_month"),
-        When::Year { offset: 0 } => Some("this_year"),
-        When::Year { offset: -1 } => Some("last_year"),
+        DateExpression::Day { offset: 0 } => Some("today"),
+        DateExpression::Day { offset: -1 } => Some("yesterday"),
+        DateExpression::Week { offset: 0 } => Some("this_week"),
+        DateExpression::Week { offset: -1 } => Some("last_week"),
+        DateExpression::Month { offset: 0 } => Some("this_month"),
+        DateExpression::Month { offset: -1 } => Some("last_month"),
+        DateExpression::Year { offset: 0 } => Some("this_year"),
+        DateExpression::Year { offset: -1 } => Some("last_year"),
         _ => None,
     })
 }

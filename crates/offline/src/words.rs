@@ -22,7 +22,7 @@ const FILES: [(Language, &str); 11] = [
 
 /// What a small word tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Class {
+pub(crate) enum SmallWordClass {
     To,
     By,
     From,
@@ -63,7 +63,7 @@ pub(crate) enum Class {
     Went,
 }
 
-impl Class {
+impl SmallWordClass {
     fn named(name: &str) -> Option<Self> {
         Some(match name {
             "to" => Self::To,
@@ -111,12 +111,12 @@ impl Class {
 
 /// A set of classes, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes(u64);
+pub(crate) struct SmallWordClassSet(u64);
 
-impl Classes {
+impl SmallWordClassSet {
     pub(crate) const NONE: Self = Self(0);
 
-    pub(crate) const fn of(classes: &[Class]) -> Self {
+    pub(crate) const fn of(classes: &[SmallWordClass]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < classes.len() {
             bits |= 1 << classes[at] as u64;
@@ -125,7 +125,7 @@ impl Classes {
         Self(bits)
     }
 
-    pub(crate) const fn has(self, class: Class) -> bool {
+    pub(crate) const fn has(self, class: SmallWordClass) -> bool {
         self.0 & (1 << class as u64) != 0
     }
 
@@ -147,18 +147,23 @@ impl Classes {
 }
 
 /// Endings that give a word another form.
-const FORMS: Classes = Classes::of(&[Class::Did, Class::DidMe, Class::DidOther, Class::Bent]);
+const FORMS: SmallWordClassSet = SmallWordClassSet::of(&[
+    SmallWordClass::Did,
+    SmallWordClass::DidMe,
+    SmallWordClass::DidOther,
+    SmallWordClass::Bent,
+]);
 
 /// All the small words, by fold and language.
 #[derive(Debug, Default)]
 pub(crate) struct SmallWords {
-    words: HashMap<String, [Classes; 11]>,
+    words: HashMap<String, [SmallWordClassSet; 11]>,
     /// The longest first.
-    endings: [Vec<(String, Class)>; 11],
+    endings: [Vec<(String, SmallWordClass)>; 11],
     /// Endings of the forms a word may have, folded; the longest first.
-    forms: [Vec<(String, Class)>; 11],
+    forms: [Vec<(String, SmallWordClass)>; 11],
     /// Whole answers of several words, of whatever language.
-    answers: Vec<(Vec<String>, Class)>,
+    answers: Vec<(Vec<String>, SmallWordClass)>,
 }
 
 impl SmallWords {
@@ -173,7 +178,7 @@ impl SmallWords {
             for line in text.lines() {
                 let mut words = line.split_whitespace();
                 let Some(name) = words.next() else { continue };
-                let Some(class) = Class::named(name.trim_start_matches('-')) else { continue };
+                let Some(class) = SmallWordClass::named(name.trim_start_matches('-')) else { continue };
                 for word in words {
                     found.add(language, class, word, name.starts_with('-'));
                 }
@@ -184,7 +189,7 @@ impl SmallWords {
         found
     }
 
-    fn add(&mut self, language: Language, class: Class, word: &str, hangs: bool) {
+    fn add(&mut self, language: Language, class: SmallWordClass, word: &str, hangs: bool) {
         if hangs && FORMS.has(class) {
             self.forms[language.index()].push((fold::stem(&fold::key(word)), class));
             return;
@@ -200,29 +205,32 @@ impl SmallWords {
         let key = fold::key(word);
         if !key.is_empty() {
             let classes = self.words.entry(key).or_default();
-            classes[language.index()] = classes[language.index()].with(Classes::of(&[class]));
+            classes[language.index()] = classes[language.index()].with(SmallWordClassSet::of(&[class]));
         }
     }
 
     /// What a folded word is in any of the languages.
-    pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> Classes {
-        let Some(all) = self.words.get(key) else { return Classes::NONE };
+    pub(crate) fn classes(&self, key: &str, languages: &[Language]) -> SmallWordClassSet {
+        let Some(all) = self.words.get(key) else { return SmallWordClassSet::NONE };
         // Trades, goods and places have English names everywhere, and goods Hindi ones.
-        let english =
-            all[Language::English.index()].only(Classes::of(&[Class::Trade, Class::Goods, Class::Place]));
-        let hindi = all[Language::Hindi.index()].only(Classes::of(&[Class::Goods]));
+        let english = all[Language::English.index()].only(SmallWordClassSet::of(&[
+            SmallWordClass::Trade,
+            SmallWordClass::Goods,
+            SmallWordClass::Place,
+        ]));
+        let hindi = all[Language::Hindi.index()].only(SmallWordClassSet::of(&[SmallWordClass::Goods]));
         let everywhere = english.with(hindi);
         languages.iter().fold(everywhere, |set, language| set.with(all[language.index()]))
     }
 
     /// What a folded word is in some language, whichever.
-    pub(crate) fn anywhere(&self, key: &str) -> Classes {
+    pub(crate) fn anywhere(&self, key: &str) -> SmallWordClassSet {
         let all = self.words.get(key).into_iter().flatten();
-        all.fold(Classes::NONE, |set, classes| set.with(*classes))
+        all.fold(SmallWordClassSet::NONE, |set, classes| set.with(*classes))
     }
 
     /// Where in some folded words a whole answer of a class stands.
-    pub(crate) fn answer(&self, keys: &[&str], wanted: Class) -> Option<(usize, usize)> {
+    pub(crate) fn answer(&self, keys: &[&str], wanted: SmallWordClass) -> Option<(usize, usize)> {
         let of_class = self.answers.iter().filter(|(_, class)| *class == wanted);
         of_class
             .filter_map(|(words, _)| {
@@ -237,8 +245,8 @@ impl SmallWords {
         &self,
         stem: &'w str,
         language: Language,
-        wanted: Classes,
-    ) -> impl Iterator<Item = (&'w str, Class)> {
+        wanted: SmallWordClassSet,
+    ) -> impl Iterator<Item = (&'w str, SmallWordClass)> {
         let endings = self.forms[language.index()].iter().filter(move |(_, class)| wanted.has(*class));
         endings.filter_map(|(ending, class)| Some((stem.strip_suffix(ending.as_str())?, *class)))
     }
@@ -248,8 +256,8 @@ impl SmallWords {
         &self,
         word: &'w str,
         languages: &[Language],
-        wanted: Classes,
-    ) -> Option<(&'w str, Class)> {
+        wanted: SmallWordClassSet,
+    ) -> Option<(&'w str, SmallWordClass)> {
         let endings = languages.iter().flat_map(|language| &self.endings[language.index()]);
         let fitting = endings.filter(|(_, class)| wanted.has(*class));
         let cut = fitting.filter_map(|(ending, class)| Some((strip(word, ending)?, *class)));
@@ -274,7 +282,7 @@ mod tests {
         for (language, text) in FILES {
             for line in text.lines() {
                 let class = line.split_whitespace().next().unwrap();
-                assert!(Class::named(class.trim_start_matches('-')).is_some(), "{language}: {line}");
+                assert!(SmallWordClass::named(class.trim_start_matches('-')).is_some(), "{language}: {line}");
             }
         }
     }
@@ -282,10 +290,13 @@ mod tests {
     #[test]
     fn a_word_means_what_its_language_says() {
         let words = SmallWords::get();
-        assert!(words.classes("ne", &[Language::Hindi]).has(Class::By));
-        assert!(words.classes("ne", &[Language::Gujarati]).has(Class::To));
-        let cases = Classes::of(&[Class::To, Class::Of]);
-        assert_eq!(words.ending("ರಮೇಶನಿಗೆ", &[Language::Kannada], cases), Some(("ರಮೇಶ", Class::To)));
-        assert_eq!(words.ending("Ramesher", &[Language::Bengali], cases), Some(("Ramesh", Class::Of)));
+        assert!(words.classes("ne", &[Language::Hindi]).has(SmallWordClass::By));
+        assert!(words.classes("ne", &[Language::Gujarati]).has(SmallWordClass::To));
+        let cases = SmallWordClassSet::of(&[SmallWordClass::To, SmallWordClass::Of]);
+        assert_eq!(words.ending("ರಮೇಶನಿಗೆ", &[Language::Kannada], cases), Some(("ರಮೇಶ", SmallWordClass::To)));
+        assert_eq!(
+            words.ending("Ramesher", &[Language::Bengali], cases),
+            Some(("Ramesh", SmallWordClass::Of))
+        );
     }
 }

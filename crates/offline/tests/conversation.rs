@@ -5,36 +5,37 @@
 use crate::shop;
 use std::sync::{Arc, OnceLock};
 
-use munshi_lang::{Form, Phrasebook, Voice, detect};
-use munshi_llm::chat::{Output, ToolResult};
+use munshi_lang::{Locale, Phrasebook, ScriptForm, detect};
+use munshi_llm::chat::{ReplyFormat, ToolResult};
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Fault, Message, Part, Reply, Role, StopReason, Target, ToolChoice};
-use munshi_offline::{Offline, SURE, Verdict};
+use munshi_llm::{ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelRole, ModelTarget};
+use munshi_llm::{StopReason, ToolChoice};
+use munshi_offline::{OfflineProvider, OfflineVerdict, SURE};
 use munshi_types::Language;
 use munshi_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
 /// A conversation with the shop's tools, turn by turn.
 struct Talk {
-    offline: &'static Offline,
+    offline: &'static OfflineProvider,
     request: ChatRequest,
 }
 
 impl Talk {
     fn new() -> Self {
-        static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+        static SHOP: OnceLock<(OfflineProvider, Vec<Arc<ToolSpec>>)> = OnceLock::new();
         let (offline, tools) =
-            SHOP.get_or_init(|| (Offline::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
+            SHOP.get_or_init(|| (OfflineProvider::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
         Self { offline, request: ChatRequest { tools: tools.clone(), ..ChatRequest::default() } }
     }
 
-    async fn say(&mut self, text: &str) -> Reply {
-        self.request.messages.push(Message::user(text));
+    async fn say(&mut self, text: &str) -> ChatReply {
+        self.request.messages.push(ChatMessage::user(text));
         self.answer().await
     }
 
-    async fn answer(&mut self) -> Reply {
-        let reply = self.offline.complete(&Target::offline(), &self.request).await.unwrap();
+    async fn answer(&mut self) -> ChatReply {
+        let reply = self.offline.complete(&ModelTarget::offline(), &self.request).await.unwrap();
         self.request.messages.push(reply.message.clone());
         reply
     }
@@ -46,18 +47,19 @@ impl Talk {
             content: content.to_string(),
             is_error: false,
         };
-        self.request.messages.push(Message { role: Role::User, parts: vec![Part::ToolResult(result)] });
+        let parts = vec![ModelMessagePart::ToolResult(result)];
+        self.request.messages.push(ChatMessage { role: ModelRole::User, parts });
         self.answer().await.text()
     }
 }
 
-fn call(reply: &Reply) -> Option<(String, Value)> {
+fn call(reply: &ChatReply) -> Option<(String, Value)> {
     let calls: Vec<_> = reply.tool_calls().map(|call| (call.name.clone(), call.arguments.clone())).collect();
     assert!(calls.len() < 2, "{calls:?}");
     calls.into_iter().next()
 }
 
-fn called(reply: &Reply, tool: &str, arguments: Value) {
+fn called(reply: &ChatReply, tool: &str, arguments: Value) {
     assert_eq!(call(reply), Some((tool.to_owned(), arguments)), "{}", reply.text());
 }
 
@@ -273,8 +275,8 @@ async fn half_of_a_request_is_never_done() {
         let mut talk = Talk::new();
         let reply = talk.say(text).await;
         assert_eq!(call(&reply), None, "{text}");
-        let judged =
-            talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() });
+        let messages = vec![ChatMessage::user(text)];
+        let judged = talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() });
         assert!(judged.confidence < SURE, "{text}: {judged:?}");
     }
 }
@@ -290,19 +292,19 @@ async fn it_is_sure_only_of_its_own_calls_and_questions() {
             content: json!({"ok": true, "amount": 50_000, "name": "Ramesh"}).to_string(),
             is_error: false,
         };
-        let told = Message { role: Role::User, parts: vec![Part::ToolResult(result)] };
-        let messages = vec![Message::user("Ramesh ne 500 diye"), told];
+        let told = ChatMessage { role: ModelRole::User, parts: vec![ModelMessagePart::ToolResult(result)] };
+        let messages = vec![ChatMessage::user("Ramesh ne 500 diye"), told];
         talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() })
     };
     assert!(result("offline-1-0").is_sure());
     assert!(!result("toolu_01").is_sure() && result("toolu_01").confidence < 0.5);
     for word in ["cancel", "stop", "rehne do", "रद्द"] {
-        let messages = vec![Message::user(word)];
+        let messages = vec![ChatMessage::user(word)];
         let judged = talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() });
         assert!(!judged.is_sure(), "{word}: {judged:?}");
         let mut talk = Talk::new();
         talk.say("Ramesh ko udhaar diya").await;
-        talk.request.messages.push(Message::user(word));
+        talk.request.messages.push(ChatMessage::user(word));
         assert!(talk.offline.judge(&talk.request).is_sure(), "{word}");
     }
 }
@@ -371,7 +373,7 @@ async fn greetings_thanks_and_help_need_no_tool() {
 fn talk_is_told_from_other_words() {
     let talk = Talk::new();
     let judge = |text: &str| {
-        talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() })
+        talk.offline.judge(&ChatRequest { messages: vec![ChatMessage::user(text)], ..talk.request.clone() })
     };
     for said in [
         "help",
@@ -403,7 +405,7 @@ fn talk_is_told_from_other_words() {
         "ram ram bhai",
     ] {
         let judged = judge(said);
-        assert!(judged.verdict == Verdict::Talk && judged.is_sure(), "{said}: {judged:?}");
+        assert!(judged.verdict == OfflineVerdict::Talk && judged.is_sure(), "{said}: {judged:?}");
     }
     for said in ["good", "you", "sab", "theek"] {
         assert!(!judge(said).is_sure(), "{said}");
@@ -430,17 +432,17 @@ async fn json_is_given_when_it_is_sure_and_refused_otherwise() {
         "properties": {"mode": {"enum": ["upi", "cash"]}, "amount": {"type": "integer"}},
         "required": ["mode"],
     });
-    let offline = Offline::new(Phrasebook::core().unwrap()).unwrap();
+    let offline = OfflineProvider::new(Phrasebook::core().unwrap()).unwrap();
     let asked = |text: &str| ChatRequest {
-        messages: vec![Message::user(text)],
-        output: Output::Json { name: "payment".to_owned(), schema: schema.clone() },
+        messages: vec![ChatMessage::user(text)],
+        output: ReplyFormat::Json { name: "payment".to_owned(), schema: schema.clone() },
         ..ChatRequest::default()
     };
-    let given = offline.complete(&Target::offline(), &asked("500 by upi")).await.unwrap();
+    let given = offline.complete(&ModelTarget::offline(), &asked("500 by upi")).await.unwrap();
     assert_eq!(given.text(), r#"{"amount":50000,"mode":"upi"}"#);
     for unsure in ["500 somehow", "upi or cash", ""] {
-        let fault = offline.complete(&Target::offline(), &asked(unsure)).await.unwrap_err();
-        assert!(matches!(fault, Fault::Rejected { status: 422, .. }), "{unsure}: {fault}");
+        let fault = offline.complete(&ModelTarget::offline(), &asked(unsure)).await.unwrap_err();
+        assert!(matches!(fault, ModelError::Rejected { status: 422, .. }), "{unsure}: {fault}");
     }
 }
 
@@ -453,9 +455,9 @@ async fn nothing_is_made_up() {
         let reply = talk.say(text).await;
         assert_eq!(call(&reply), None, "{text}");
         assert!(!reply.text().is_empty(), "{text}");
-        let judged =
-            talk.offline.judge(&ChatRequest { messages: vec![Message::user(text)], ..talk.request.clone() });
-        assert!(judged.verdict == Verdict::Unknown && judged.confidence < SURE, "{text}: {judged:?}");
+        let messages = vec![ChatMessage::user(text)];
+        let judged = talk.offline.judge(&ChatRequest { messages, ..talk.request.clone() });
+        assert!(judged.verdict == OfflineVerdict::Unknown && judged.confidence < SURE, "{text}: {judged:?}");
     }
 }
 
@@ -481,24 +483,24 @@ async fn replies_are_in_the_persons_language_and_script() {
     ] {
         let mut talk = Talk::new();
         let reply = talk.say(text).await;
-        let form = detect(text).map_or(Form::Latin, |found| found.form());
+        let form = detect(text).map_or(ScriptForm::Latin, |found| found.form());
         let book = Phrasebook::core().unwrap();
-        let expected = book.say("ask-amount", Voice::new(language, form), &[]).unwrap();
+        let expected = book.say("ask-amount", Locale::new(language, form), &[]).unwrap();
         assert_eq!(reply.text(), expected, "{text}");
     }
 }
 
 #[test]
 fn the_same_request_gives_the_same_answer() {
-    let offline = Arc::new(Offline::new(Phrasebook::core().unwrap()).unwrap());
+    let offline = Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap());
     let request = ChatRequest {
-        messages: vec![Message::user("Ramesh ko 500 diye")],
+        messages: vec![ChatMessage::user("Ramesh ko 500 diye")],
         tools: shop::tools(),
         ..ChatRequest::default()
     };
     let first = offline.judge(&request);
     assert!((0..20).all(|_| offline.judge(&request) == first));
-    let other = Offline::new(Phrasebook::core().unwrap()).unwrap();
+    let other = OfflineProvider::new(Phrasebook::core().unwrap()).unwrap();
     assert_eq!(other.judge(&request), first);
 }
 

@@ -8,8 +8,8 @@
 use crate::shop;
 use munshi_lang::{Phrasebook, names};
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Reply, Target, ToolCall};
-use munshi_offline::{Offline, SURE};
+use munshi_llm::{ChatMessage, ChatReply, ChatRequest, ModelTarget, ToolCall};
+use munshi_offline::{OfflineProvider, SURE};
 
 const SAID: [(&str, &str); 12] = [
     ("en", include_str!("said/en.txt")),
@@ -36,18 +36,18 @@ struct Outcome {
 }
 
 async fn run() -> Vec<Outcome> {
-    let offline = Offline::new(Phrasebook::core().unwrap()).unwrap();
+    let offline = OfflineProvider::new(Phrasebook::core().unwrap()).unwrap();
     let tools = shop::tools();
     let mut outcomes = Vec::new();
     for (language, lines) in SAID {
         for line in lines.lines() {
             let (text, meant) = line.split_once(" => ").unwrap();
             let request = ChatRequest {
-                messages: vec![Message::user(text)],
+                messages: vec![ChatMessage::user(text)],
                 tools: tools.clone(),
                 ..ChatRequest::default()
             };
-            let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+            let reply = offline.complete(&ModelTarget::offline(), &request).await.unwrap();
             let confidence = offline.judge(&request).confidence;
             let calls: Vec<&ToolCall> = reply.tool_calls().collect();
             let is_right = is_meant(&calls, meant, &reply);
@@ -60,8 +60,8 @@ async fn run() -> Vec<Outcome> {
     outcomes
 }
 
-fn is_meant(calls: &[&ToolCall], meant: &str, reply: &Reply) -> bool {
-    let is_state = |part: &munshi_llm::Part| matches!(part, munshi_llm::Part::State { data } if data.contains("go_ahead"));
+fn is_meant(calls: &[&ToolCall], meant: &str, reply: &ChatReply) -> bool {
+    let is_state = |part: &munshi_llm::ModelMessagePart| matches!(part, munshi_llm::ModelMessagePart::State { data } if data.contains("go_ahead"));
     let is_read_back = reply.message.parts.iter().any(is_state);
     match meant {
         "no act" => return calls.iter().all(|call| is_read(&call.name)) && !is_read_back,

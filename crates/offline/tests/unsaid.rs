@@ -8,10 +8,10 @@ use crate::shop;
 use std::sync::{Arc, OnceLock};
 
 use munshi_lang::names::is_honorific;
-use munshi_lang::{Context, Phrasebook, fold};
+use munshi_lang::{Phrasebook, UnderstandingContext, fold};
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Target};
-use munshi_offline::Offline;
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget};
+use munshi_offline::OfflineProvider;
 use munshi_types::tool::ToolSpec;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -74,7 +74,8 @@ fn grammar(language: usize) -> Vec<(&'static str, &'static str)> {
     let names = |word: &str| {
         words.clone().any(|(class, all)| NAMING.contains(&class) && all.split(' ').any(|one| one == word))
     };
-    let counts = |word: &str| !munshi_lang::understand(word, &Context::default()).numbers.is_empty();
+    let counts =
+        |word: &str| !munshi_lang::understand(word, &UnderstandingContext::default()).numbers.is_empty();
     // Suresh sab is Suresh, with respect.
     let respects = |word: &str| is_honorific(&fold::key(word));
     words
@@ -86,13 +87,13 @@ fn grammar(language: usize) -> Vec<(&'static str, &'static str)> {
 
 /// The tools called for a message that write, with their arguments.
 fn written(text: &str) -> Vec<(String, Value)> {
-    static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+    static SHOP: OnceLock<(OfflineProvider, Vec<Arc<ToolSpec>>)> = OnceLock::new();
     let (offline, tools) =
-        SHOP.get_or_init(|| (Offline::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
-    let messages = vec![Message::user(text)];
+        SHOP.get_or_init(|| (OfflineProvider::new(Phrasebook::core().unwrap()).unwrap(), shop::tools()));
+    let messages = vec![ChatMessage::user(text)];
     let request = ChatRequest { messages, tools: tools.clone(), ..ChatRequest::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let reply = runtime.block_on(offline.complete(&Target::offline(), &request)).unwrap();
+    let reply = runtime.block_on(offline.complete(&ModelTarget::offline(), &request)).unwrap();
     let writes = |name: &str| tools.iter().any(|tool| tool.name.as_str() == name && tool.effect.writes());
     let calls = reply.tool_calls().filter(|call| writes(&call.name));
     calls.map(|call| (call.name.clone(), call.arguments.clone())).collect()

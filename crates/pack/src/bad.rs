@@ -1,14 +1,14 @@
 //! What is wrong with a pack, said when the binary starts.
 
 use munshi_lang::PhraseError;
-use munshi_safety::pipeline::BadTool;
+use munshi_safety::pipeline::InvalidTool;
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BadPack {
+pub enum InvalidPack {
     #[error("there are two packs called {0}: leave one out")]
     Twice(String),
     #[error("pack {pack}: {bad}")]
-    Tool { pack: String, bad: BadTool },
+    Tool { pack: String, bad: InvalidTool },
     #[error("pack {pack}: {why}")]
     Phrases { pack: String, why: PhraseError },
     #[error("pack {pack}: {what}")]

@@ -1,22 +1,22 @@
 //! What a pack looks at before an act, after it, and before the reply leaves.
 
 use munshi_safety::acts::Act;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::{Result, Tx};
 use munshi_types::Timestamp;
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::scene::PackTurnContext;
 
-pub trait Check: Send + Sync {
+pub trait PackCheck: Send + Sync {
     /// What a person should confirm before this is done; empty is nothing.
     fn before(
         &self,
         _tx: &mut Tx<'_>,
-        _scene: &Scene,
+        _scene: &PackTurnContext,
         _tool: &str,
         _arguments: &Value,
-    ) -> Result<Vec<Concern>> {
+    ) -> Result<Vec<ActConcern>> {
         Ok(Vec::new())
     }
 
@@ -25,10 +25,10 @@ pub trait Check: Send + Sync {
     fn named(
         &self,
         _tx: &mut Tx<'_>,
-        _scene: &Scene,
+        _scene: &PackTurnContext,
         (_tool, _arguments): (&str, &Value),
         _since: Option<Timestamp>,
-    ) -> Result<Option<Concern>> {
+    ) -> Result<Option<ActConcern>> {
         Ok(None)
     }
 
@@ -41,7 +41,7 @@ pub trait Check: Send + Sync {
     fn after(
         &self,
         _tx: &mut Tx<'_>,
-        _scene: &Scene,
+        _scene: &PackTurnContext,
         _tool: &str,
         _result: &Value,
     ) -> Result<Option<Objection>> {
@@ -49,7 +49,7 @@ pub trait Check: Send + Sync {
     }
 
     /// What is wrong with a reply, given what the turn's tools said.
-    fn reply(&self, _scene: &Scene, _draft: &str, _results: &[Value]) -> Vec<Objection> {
+    fn reply(&self, _scene: &PackTurnContext, _draft: &str, _results: &[Value]) -> Vec<Objection> {
         Vec::new()
     }
 }

@@ -4,35 +4,35 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use munshi_store::Db;
-use munshi_types::{Ids, TenantId, Timestamp};
+use munshi_types::{IdGenerator, TenantId, Timestamp};
 use serde_json::Value;
 
 #[async_trait]
-pub trait Command: Send + Sync {
+pub trait PackCommand: Send + Sync {
     /// A plain word, the only one of its pack: `import`.
     fn name(&self) -> &'static str;
 
     /// What it does, in one line.
     fn about(&self) -> &'static str;
 
-    fn arguments(&self) -> &'static [Argument] {
+    fn arguments(&self) -> &'static [PackArgument] {
         &[]
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed>;
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError>;
 }
 
 /// What may be typed behind a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Argument {
+pub struct PackArgument {
     /// Small letters and hyphens: `from-file`.
     pub name: &'static str,
     pub about: &'static str,
-    pub kind: ArgumentKind,
+    pub kind: PackArgumentKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArgumentKind {
+pub enum PackArgumentKind {
     /// A word by its place, that must be there.
     Needed,
     /// A word by its place.
@@ -47,9 +47,9 @@ pub enum ArgumentKind {
 
 /// What was typed, by the arguments' names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given(BTreeMap<String, Vec<String>>);
+pub struct PackArgumentValues(BTreeMap<String, Vec<String>>);
 
-impl Given {
+impl PackArgumentValues {
     pub fn add(&mut self, name: &str, value: impl Into<String>) {
         self.0.entry(name.to_owned()).or_default().push(value.into());
     }
@@ -73,29 +73,29 @@ impl Given {
 }
 
 /// What a command is run with.
-pub struct Call<'c> {
+pub struct PackCommandCall<'c> {
     pub db: &'c Db,
     pub tenant: TenantId,
-    pub given: &'c Given,
+    pub given: &'c PackArgumentValues,
     pub now: Timestamp,
-    pub ids: &'c Ids,
-    pub out: &'c mut dyn Sink,
+    pub ids: &'c IdGenerator,
+    pub out: &'c mut dyn PackCommandOutput,
 }
 
 /// Where a command's answer goes: to a person in words, to a script as JSON.
-pub trait Sink: Send {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), CommandFailed>;
+pub trait PackCommandOutput: Send {
+    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError>;
 }
 
 /// What went wrong, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
-pub struct CommandFailed {
+pub struct PackCommandError {
     pub what: String,
     pub hint: Option<String>,
 }
 
-impl CommandFailed {
+impl PackCommandError {
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None }
     }
@@ -106,16 +106,16 @@ impl CommandFailed {
     }
 }
 
-impl From<munshi_store::Error> for CommandFailed {
+impl From<munshi_store::Error> for PackCommandError {
     fn from(error: munshi_store::Error) -> Self {
         Self::new(error.to_string())
     }
 }
 
 /// What can't be typed as it is described, in a few words.
-pub(crate) fn fault(arguments: &[Argument]) -> Option<String> {
+pub(crate) fn fault(arguments: &[PackArgument]) -> Option<String> {
     let mut named: Vec<&str> = Vec::new();
-    let mut last = ArgumentKind::Needed;
+    let mut last = PackArgumentKind::Needed;
     for argument in arguments {
         let name = argument.name;
         if !is_option_name(name) {
@@ -129,9 +129,11 @@ pub(crate) fn fault(arguments: &[Argument]) -> Option<String> {
         }
         named.push(name);
         match (last, argument.kind) {
-            (_, ArgumentKind::Value | ArgumentKind::Flag) => continue,
-            (ArgumentKind::Rest, _) => return Some(format!("nothing is left for `{name}` behind all words")),
-            (ArgumentKind::Optional, ArgumentKind::Needed) => {
+            (_, PackArgumentKind::Value | PackArgumentKind::Flag) => continue,
+            (PackArgumentKind::Rest, _) => {
+                return Some(format!("nothing is left for `{name}` behind all words"));
+            }
+            (PackArgumentKind::Optional, PackArgumentKind::Needed) => {
                 return Some(format!("`{name}` must be there, so it stands before those that need not"));
             }
             _ => last = argument.kind,
@@ -152,20 +154,29 @@ mod tests {
 
     #[test]
     fn arguments_that_could_not_be_typed_are_named() {
-        let argument = |name, kind| Argument { name, about: "", kind };
+        let argument = |name, kind| PackArgument { name, about: "", kind };
         let good = [
-            argument("file", ArgumentKind::Needed),
-            argument("from-day", ArgumentKind::Value),
-            argument("more", ArgumentKind::Rest),
-            argument("dry", ArgumentKind::Flag),
+            argument("file", PackArgumentKind::Needed),
+            argument("from-day", PackArgumentKind::Value),
+            argument("more", PackArgumentKind::Rest),
+            argument("dry", PackArgumentKind::Flag),
         ];
         assert_eq!(fault(&good), None);
         for (bad, word) in [
-            (&[argument("File", ArgumentKind::Needed)][..], "no argument's name"),
-            (&[argument("json", ArgumentKind::Flag)], "every command"),
-            (&[argument("a", ArgumentKind::Flag), argument("a", ArgumentKind::Value)], "two arguments"),
-            (&[argument("a", ArgumentKind::Rest), argument("b", ArgumentKind::Optional)], "nothing is left"),
-            (&[argument("a", ArgumentKind::Optional), argument("b", ArgumentKind::Needed)], "must be there"),
+            (&[argument("File", PackArgumentKind::Needed)][..], "no argument's name"),
+            (&[argument("json", PackArgumentKind::Flag)], "every command"),
+            (
+                &[argument("a", PackArgumentKind::Flag), argument("a", PackArgumentKind::Value)],
+                "two arguments",
+            ),
+            (
+                &[argument("a", PackArgumentKind::Rest), argument("b", PackArgumentKind::Optional)],
+                "nothing is left",
+            ),
+            (
+                &[argument("a", PackArgumentKind::Optional), argument("b", PackArgumentKind::Needed)],
+                "must be there",
+            ),
         ] {
             assert!(fault(bad).unwrap().contains(word), "{bad:?}");
         }

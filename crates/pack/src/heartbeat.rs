@@ -8,12 +8,12 @@ pub trait Heartbeat: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Looks at one tenant, that of the transaction, and says what its people should know. It only reads.
-    fn beat(&self, tx: &mut Tx<'_>, beat: &Beat) -> Result<Vec<Alert>>;
+    fn beat(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>>;
 }
 
 /// When it is looked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct HeartbeatTick {
     pub now: Timestamp,
     /// The tenant's: its days begin by it.
     pub zone: Zone,
@@ -25,7 +25,7 @@ pub struct Alert {
     /// What it is about, within its heartbeat: `overdue/17`. Under the same key nothing is told again until a beat
     /// came without it.
     pub key: String,
-    pub severity: Severity,
+    pub severity: AlertSeverity,
     /// A phrase of the phrasebook, and its slots.
     pub phrase: String,
     pub slots: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub struct Alert {
 
 /// How soon somebody should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum AlertSeverity {
     /// With the next summary.
     Notice,
     /// Today.

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_lang::{Fill, PhraseError, Phrasebook, Voice};
-use munshi_safety::acts::{Act, HearsNo};
+use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue};
+use munshi_safety::acts::{Act, RefusalObserver};
 use munshi_store::{Migration, Tx};
-use munshi_tools::Registry;
+use munshi_tools::ToolRegistry;
 use munshi_types::{Autonomy, Conduct, Timestamp};
 
-use crate::bad::BadPack;
-use crate::check::Check;
-use crate::command::Command;
+use crate::bad::InvalidPack;
+use crate::check::PackCheck;
+use crate::command::PackCommand;
 use crate::context::ContextSource;
 use crate::heartbeat::Heartbeat;
-use crate::page::Page;
-use crate::reader::Reader;
-use crate::ready::ReadyTenant;
-use crate::room::{Room, is_plain};
+use crate::page::PackPageHandler;
+use crate::reader::PackReader;
+use crate::ready::TenantTemplate;
+use crate::room::{PackInstaller, is_plain};
 use crate::whole;
 
 pub trait Pack: Send + Sync {
@@ -36,53 +36,53 @@ pub trait Pack: Send + Sync {
     }
 
     /// Puts everything it has into its room of the house.
-    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack>;
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack>;
 }
 
 /// Everything that packs brought, filled when the binary starts and then only read.
 #[derive(Clone, Default)]
-pub struct House {
-    pub tools: Registry,
+pub struct PackRegistry {
+    pub tools: ToolRegistry,
     pub contexts: Vec<Arc<dyn ContextSource>>,
-    pub readers: Vec<Arc<dyn Reader>>,
-    pub checks: Vec<Arc<dyn Check>>,
+    pub readers: Vec<Arc<dyn PackReader>>,
+    pub checks: Vec<Arc<dyn PackCheck>>,
     /// The core's phrases and every pack's.
     pub book: Phrasebook,
-    pub heartbeats: Vec<Brought<dyn Heartbeat>>,
-    pub pages: Vec<Brought<dyn Page>>,
-    pub commands: Vec<Brought<dyn Command>>,
+    pub heartbeats: Vec<FromPack<dyn Heartbeat>>,
+    pub pages: Vec<FromPack<dyn PackPageHandler>>,
+    pub commands: Vec<FromPack<dyn PackCommand>>,
     pub migrations: Vec<&'static [Migration]>,
     /// By the pack that brings them.
-    pub tenants: Vec<(&'static str, ReadyTenant)>,
+    pub tenants: Vec<(&'static str, TenantTemplate)>,
 }
 
 /// Something, and the pack that brought it.
-pub struct Brought<T: ?Sized> {
+pub struct FromPack<T: ?Sized> {
     pub pack: &'static str,
     pub what: Arc<T>,
 }
 
-impl<T: ?Sized> Clone for Brought<T> {
+impl<T: ?Sized> Clone for FromPack<T> {
     fn clone(&self) -> Self {
         Self { pack: self.pack, what: self.what.clone() }
     }
 }
 
-impl HearsNo for House {
+impl RefusalObserver for PackRegistry {
     fn refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()> {
         self.checks.iter().try_for_each(|check| check.refused(tx, act, now))
     }
 }
 
-impl House {
+impl PackRegistry {
     /// A house with all these packs, or the first thing that is wrong with one of them. Nothing is half installed.
-    pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, BadPack> {
-        Self::install_beside(Registry::default(), packs)
+    pub fn install_all(packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
+        Self::install_beside(ToolRegistry::default(), packs)
     }
 
     /// The same, beside tools that are there without a pack.
-    pub fn install_beside(tools: Registry, packs: &[Arc<dyn Pack>]) -> Result<Self, BadPack> {
-        let book = Phrasebook::core().map_err(|why| BadPack::Phrases { pack: "core".to_owned(), why })?;
+    pub fn install_beside(tools: ToolRegistry, packs: &[Arc<dyn Pack>]) -> Result<Self, InvalidPack> {
+        let book = Phrasebook::core().map_err(|why| InvalidPack::Phrases { pack: "core".to_owned(), why })?;
         let is_taken = |name: &str| {
             tools
                 .names()
@@ -90,7 +90,7 @@ impl House {
                 .any(|tool| tool.known.connector.name == name)
         };
         if let Some(pack) = packs.iter().find(|pack| is_taken(pack.name())) {
-            return Err(BadPack::Twice(pack.name().to_owned()));
+            return Err(InvalidPack::Twice(pack.name().to_owned()));
         }
         let mut house = Self { book, tools, ..Self::default() };
         let mut numbers: BTreeMap<u32, &'static str> = BTreeMap::new();
@@ -99,35 +99,40 @@ impl House {
             if !is_plain(name) {
                 let what =
                     "a pack's name is small letters, digits and hyphens, beginning with a letter".to_owned();
-                return Err(BadPack::Other { pack: name.to_owned(), what });
+                return Err(InvalidPack::Other { pack: name.to_owned(), what });
             }
             if packs.iter().take(at).any(|other| other.name() == name) {
-                return Err(BadPack::Twice(name.to_owned()));
+                return Err(InvalidPack::Twice(name.to_owned()));
             }
             for migration in pack.migrations() {
                 number(name, migration, &mut numbers)?;
             }
             house.migrations.push(pack.migrations());
-            pack.install(&mut Room::new(name, pack.conduct(), &mut house))?;
+            pack.install(&mut PackInstaller::new(name, pack.conduct(), &mut house))?;
         }
         whole::check(&house)?;
         Ok(house)
     }
 
     /// A phrase with its slots filled. The slot `count` is a number and chooses between one and many.
-    pub fn say(&self, voice: Voice, phrase: &str, slots: &[(String, String)]) -> Result<String, PhraseError> {
-        let fills: Vec<(&str, Fill<'_>)> = slots
+    pub fn say(
+        &self,
+        voice: Locale,
+        phrase: &str,
+        slots: &[(String, String)],
+    ) -> Result<String, PhraseError> {
+        let fills: Vec<(&str, PlaceholderValue<'_>)> = slots
             .iter()
             .map(|(name, text)| match text.parse() {
-                Ok(count) if name == "count" => (name.as_str(), Fill::Count(count)),
-                _ => (name.as_str(), Fill::Text(text)),
+                Ok(count) if name == "count" => (name.as_str(), PlaceholderValue::Count(count)),
+                _ => (name.as_str(), PlaceholderValue::Text(text)),
             })
             .collect();
         self.book.say(phrase, voice, &fills)
     }
 
     /// The page at a path below a pack, and what of the path is left for it: the longest that fits.
-    pub fn page<'p>(&self, pack: &str, path: &'p str) -> Option<(&Arc<dyn Page>, &'p str)> {
+    pub fn page<'p>(&self, pack: &str, path: &'p str) -> Option<(&Arc<dyn PackPageHandler>, &'p str)> {
         let path = path.trim_matches('/');
         let own = self.pages.iter().filter(|page| page.pack == pack);
         let fitting = own.filter_map(|page| Some((&page.what, rest_of(page.what.path(), path)?)));
@@ -146,8 +151,8 @@ fn number(
     pack: &'static str,
     migration: &Migration,
     numbers: &mut BTreeMap<u32, &'static str>,
-) -> Result<(), BadPack> {
-    let bad = |what: String| BadPack::Migration { pack: pack.to_owned(), what };
+) -> Result<(), InvalidPack> {
+    let bad = |what: String| InvalidPack::Migration { pack: pack.to_owned(), what };
     let number = migration.number().map_err(|error| bad(error.to_string()))?;
     match numbers.insert(number, migration.name) {
         None => Ok(()),

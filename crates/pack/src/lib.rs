@@ -1,17 +1,17 @@
 //! What a pack brings to the house, as small traits; it implements those it needs.
 //!
 //! A pack is a trade: a ledger, a help desk. It sees the floors below and nothing of turns, channels or the web. The
-//! binary names the packs there are and calls [`House::install_all`]; a pack that can't work is refused there, by name.
+//! binary names the packs there are and calls [`PackRegistry::install_all`]; a pack that can't work is refused there, by name.
 //!
 //! `docs/packs.md` shows how to write one in twenty minutes; the pack it speaks of is in `tests/board`.
 //!
 //! # Layout
-//! - [`Pack`], [`House`]: a pack, and what it is installed in; [`Room`]: where it puts what it has
-//! - [`Scene`]: for whom and when something is asked
-//! - [`ContextSource`]: what a prompt should know; [`Reader`]: messages that are read without a model
-//! - [`Check`]: before an act, after it, and before the reply
-//! - [`Heartbeat`]: what is looked at by the clock; [`Page`], [`Html`]: what the console shows; [`Command`]: what can be
-//!   typed; [`ReadyTenant`]: folders that come with it
+//! - [`Pack`], [`PackRegistry`]: a pack, and what it is installed in; [`PackInstaller`]: where it puts what it has
+//! - [`PackTurnContext`]: for whom and when something is asked
+//! - [`ContextSource`]: what a prompt should know; [`PackReader`]: messages that are read without a model
+//! - [`PackCheck`]: before an act, after it, and before the reply
+//! - [`Heartbeat`]: what is looked at by the clock; [`PackPageHandler`], [`Html`]: what the console shows; [`PackCommand`]: what can be
+//!   typed; [`TenantTemplate`]: folders that come with it
 //! - `whole`: what is seen when all packs are in
 
 mod bad;
@@ -28,15 +28,18 @@ mod room;
 mod scene;
 mod whole;
 
-pub use bad::BadPack;
-pub use check::{Check, Objection};
-pub use command::{Argument, ArgumentKind, Call, Command, CommandFailed, Given, Sink};
-pub use context::{ContextSource, Gathered};
-pub use heartbeat::{Alert, Beat, Heartbeat, Severity};
-pub use house::{Brought, House, Pack};
+pub use bad::InvalidPack;
+pub use check::{Objection, PackCheck};
+pub use command::{
+    PackArgument, PackArgumentKind, PackArgumentValues, PackCommand, PackCommandCall, PackCommandError,
+    PackCommandOutput,
+};
+pub use context::{ContextSource, PromptContribution};
+pub use heartbeat::{Alert, AlertSeverity, Heartbeat, HeartbeatTick};
+pub use house::{FromPack, Pack, PackRegistry};
 pub use html::{Html, escape};
-pub use page::{Page, Shown, ShownBody, Visit};
-pub use reader::{Reader, Reading};
-pub use ready::{ReadyFile, ReadyTenant};
-pub use room::Room;
-pub use scene::{By, Earlier, Scene};
+pub use page::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
+pub use reader::{PackReader, PackReading};
+pub use ready::{TenantTemplate, TenantTemplateFile};
+pub use room::PackInstaller;
+pub use scene::{EarlierMessage, EarlierSpeaker, PackTurnContext};

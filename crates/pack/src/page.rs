@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::html::Html;
 
-pub trait Page: Send + Sync {
+pub trait PackPageHandler: Send + Sync {
     /// Where it stands below the pack: `overdue`, `contacts/phones`. The pack's first page is at the empty path.
     fn path(&self) -> &'static str;
 
@@ -23,17 +23,17 @@ pub trait Page: Send + Sync {
 
     /// Whether it opens by a key of its own, such as the unguessable end of a link, to somebody who may not see its scope.
     /// What it opens is what that key is for, and not for ever.
-    fn opens(&self, _tx: &mut Tx<'_>, _visit: &Visit) -> Result<bool> {
+    fn opens(&self, _tx: &mut Tx<'_>, _visit: &PackPageRequest) -> Result<bool> {
         Ok(false)
     }
 
     /// The page, or none where what is named by the path's rest is not there. It only reads.
-    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>>;
+    fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>>;
 }
 
 /// Who looks at a page, and at what of it.
 #[derive(Clone, Debug)]
-pub struct Visit {
+pub struct PackPageRequest {
     pub principal: Principal,
     /// What follows the page's own path: `17` of `overdue/17`.
     pub rest: String,
@@ -47,25 +47,25 @@ pub struct Visit {
 
 /// What is shown.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct PackPageContent {
     pub title: String,
-    pub body: ShownBody,
+    pub body: PackPageBody,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum ShownBody {
+pub enum PackPageBody {
     /// A fragment; the frame around it is the console's.
     Html(Html),
     /// For a live part of a page, or a program.
     Json(Value),
 }
 
-impl Shown {
+impl PackPageContent {
     pub fn html(title: impl Into<String>, html: Html) -> Self {
-        Self { title: title.into(), body: ShownBody::Html(html) }
+        Self { title: title.into(), body: PackPageBody::Html(html) }
     }
 
     pub fn json(title: impl Into<String>, value: Value) -> Self {
-        Self { title: title.into(), body: ShownBody::Json(value) }
+        Self { title: title.into(), body: PackPageBody::Json(value) }
     }
 }

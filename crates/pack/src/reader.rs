@@ -2,16 +2,16 @@
 
 use serde_json::Value;
 
-use crate::scene::Scene;
+use crate::scene::PackTurnContext;
 
-pub trait Reader: Send + Sync {
+pub trait PackReader: Send + Sync {
     /// What the message means, if it is one of those this reads. No model is asked then.
-    fn read(&self, scene: &Scene) -> Option<Reading>;
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading>;
 }
 
 /// What a message was read as.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Reading {
+pub enum PackReading {
     /// A tool to be called, through the whole pipeline; its words are somebody else's, so they taint the run.
     Call { tool: String, arguments: Value },
     /// A phrase to answer with, and its slots.

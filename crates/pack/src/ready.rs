@@ -4,17 +4,17 @@ use munshi_types::TenantName;
 
 /// A folder of a tenant, in the binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadyTenant {
+pub struct TenantTemplate {
     /// The folder's name, and the tenant's where nobody chooses another.
     pub name: &'static str,
     /// What it is for, in one line.
     pub about: &'static str,
-    pub files: &'static [ReadyFile],
+    pub files: &'static [TenantTemplateFile],
 }
 
 /// A file of the folder: its path within it, and its text. Make the list with [`ready_files!`](crate::ready_files).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadyFile {
+pub struct TenantTemplateFile {
     pub path: &'static str,
     pub text: &'static str,
 }
@@ -24,12 +24,12 @@ pub struct ReadyFile {
 #[macro_export]
 macro_rules! ready_files {
     ($folder:literal, $($path:literal),* $(,)?) => {
-        &[$($crate::ReadyFile { path: $path, text: include_str!(concat!($folder, "/", $path)) }),*]
+        &[$($crate::TenantTemplateFile { path: $path, text: include_str!(concat!($folder, "/", $path)) }),*]
     };
 }
 
 /// What is wrong with it, in a few words.
-pub(crate) fn fault(tenant: &ReadyTenant) -> Option<String> {
+pub(crate) fn fault(tenant: &TenantTemplate) -> Option<String> {
     if tenant.name.parse::<TenantName>().is_err() {
         return Some(format!("`{}` can't be a tenant's name", tenant.name));
     }
@@ -57,16 +57,16 @@ mod tests {
 
     #[test]
     fn a_folder_stays_within_itself() {
-        const GOOD: ReadyFile = ReadyFile { path: "humans/meera.md", text: "" };
-        const OUT: ReadyFile = ReadyFile { path: "humans/../../x", text: "" };
-        const ROOT: ReadyFile = ReadyFile { path: "/etc/x", text: "" };
-        let tenant = |files| ReadyTenant { name: "kirana", about: "", files };
+        const GOOD: TenantTemplateFile = TenantTemplateFile { path: "humans/meera.md", text: "" };
+        const OUT: TenantTemplateFile = TenantTemplateFile { path: "humans/../../x", text: "" };
+        const ROOT: TenantTemplateFile = TenantTemplateFile { path: "/etc/x", text: "" };
+        let tenant = |files| TenantTemplate { name: "kirana", about: "", files };
         assert_eq!(fault(&tenant(&[GOOD])), None);
         for (files, word) in
             [(&[][..], "no files"), (&[OUT], "leads out"), (&[ROOT], "leads out"), (&[GOOD, GOOD], "twice")]
         {
             assert!(fault(&tenant(files)).unwrap().contains(word), "{files:?}");
         }
-        assert!(fault(&ReadyTenant { name: "Kirana Shop", ..tenant(&[GOOD]) }).unwrap().contains("name"));
+        assert!(fault(&TenantTemplate { name: "Kirana Shop", ..tenant(&[GOOD]) }).unwrap().contains("name"));
     }
 }

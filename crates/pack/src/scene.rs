@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_safety::pipeline::Door;
+use munshi_safety::pipeline::CallerAudience;
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{BindingId, SessionId, Timestamp, ToolName, Zone};
 use serde_json::Value;
 
 /// One turn, as far as a pack needs to know it.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct PackTurnContext {
     pub principal: Principal,
-    pub door: Door,
+    pub door: CallerAudience,
     pub binding: BindingId,
     pub session: SessionId,
     pub channel: Channel,
@@ -21,7 +21,7 @@ pub struct Scene {
     /// What the person wrote.
     pub message: String,
     /// What was said before it by either side, the oldest first, as far as a model is told of it.
-    pub before: Arc<[Earlier]>,
+    pub before: Arc<[EarlierMessage]>,
     /// How things stand, as packs have told it for this turn's prompt.
     pub standing: Arc<[String]>,
     /// What the agent may call. A pack has nothing to say of an agent that has none of its tools.
@@ -33,8 +33,8 @@ pub struct Scene {
 
 /// Something that was said before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Earlier {
-    pub by: By,
+pub struct EarlierMessage {
+    pub by: EarlierSpeaker,
     pub text: String,
     /// What tools had said when it was: what a reply tells is worth no more than these.
     pub results: Vec<Value>,
@@ -42,7 +42,7 @@ pub struct Earlier {
 
 /// Whose words something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum EarlierSpeaker {
     Person,
     /// The one who answers: a model's words, which nobody has to have said before.
     Persona,

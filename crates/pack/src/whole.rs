@@ -1,14 +1,14 @@
 //! What can only be seen when every pack is in: that what they name of each other is there.
 
-use munshi_types::{Effect, Searching, ToolSpec};
+use munshi_types::{Effect, FallbackSearch, ToolSpec};
 
-use crate::bad::BadPack;
-use crate::house::House;
+use crate::bad::InvalidPack;
+use crate::house::PackRegistry;
 
-pub(crate) fn check(house: &House) -> Result<(), BadPack> {
+pub(crate) fn check(house: &PackRegistry) -> Result<(), InvalidPack> {
     let tools = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
     for spec in tools.map(|tool| &tool.known.spec) {
-        let bad = |what: String| Err(BadPack::Other { pack: spec.module().to_owned(), what });
+        let bad = |what: String| Err(InvalidPack::Other { pack: spec.module().to_owned(), what });
         if let Some(reply) =
             spec.reply.as_deref().filter(|reply| !house.book.names().any(|name| name == *reply))
         {
@@ -25,7 +25,7 @@ pub(crate) fn check(house: &House) -> Result<(), BadPack> {
 }
 
 /// Why a search can't serve a tool. It is called without anybody asking for it, so it must only look.
-fn unfit(house: &House, spec: &ToolSpec, search: &Searching) -> Option<String> {
+fn unfit(house: &PackRegistry, spec: &ToolSpec, search: &FallbackSearch) -> Option<String> {
     let of = format!("the tool {} searches by {}", spec.name, search.tool);
     let Some(found) = house.tools.get(search.tool.as_str()) else {
         return Some(format!("{of}, which is not installed"));

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use munshi_lang::fold;
-use munshi_safety::privacy::{Known, Mask, Session};
+use munshi_safety::privacy::{KnownEntities, PiiMasker, PseudonymTable};
 use munshi_types::{PersonId, Script, TenantId};
 
 /// Names of each script; the first line is of Latin letters.
@@ -219,9 +219,9 @@ fn tell(tally: &Tally) {
 /// A text as a cloud model sees it when nobody is known.
 fn mask(text: &str) -> String {
     let tenant = TenantId::from_uuid(uuid::Uuid::from_u128(1));
-    let known = Known::new(tenant, &[]);
-    let mut session = Session::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
-    let seen = Mask::new(&known, &mut session).map(|mut mask| mask.text(text)).unwrap_or_default();
+    let known = KnownEntities::new(tenant, &[]);
+    let mut session = PseudonymTable::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
+    let seen = PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(text)).unwrap_or_default();
     debug_assert!(session.restore(&seen, Script::Latin).unknown.is_empty());
     seen
 }

@@ -8,7 +8,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use munshi_safety::privacy::{
-    Entity, Fields, Kind, Known, Mask, Profile, Redaction, Restorer, Scrubber, Session, refuse_aadhaar,
+    HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
+    Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
 };
 use munshi_types::{PersonId, Script, TenantId};
 
@@ -35,17 +36,17 @@ const LINES: &[&str] = &[
 
 fn main() -> anyhow::Result<()> {
     let tenant = TenantId::from_uuid(uuid::Uuid::from_u128(1));
-    let entities: Vec<Entity> = (0..1_000)
-        .map(|at| Entity {
+    let entities: Vec<ProtectedEntity> = (0..1_000)
+        .map(|at| ProtectedEntity {
             names: vec![
                 format!("{} {}", FIRST[at / 32], LAST[at % 32]),
                 format!("N{} {}", syllables(at), LAST[at % 32]),
             ],
-            values: vec![(Kind::Phone, format!("+91{}", 9_000_000_000u64 + at as u64 * 7_919))],
+            values: vec![(PiiKind::Phone, format!("+91{}", 9_000_000_000u64 + at as u64 * 7_919))],
         })
         .collect();
     let start = Instant::now();
-    let known = Known::new(tenant, &entities);
+    let known = KnownEntities::new(tenant, &entities);
     println!(
         "known: {} entities made ready in {:.2} ms",
         entities.len(),
@@ -64,9 +65,9 @@ fn main() -> anyhow::Result<()> {
         })
         .collect();
     println!("dynamic part: {} characters, {} bytes", prompt.chars().count(), prompt.len());
-    let mut session = Session::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
+    let mut session = PseudonymTable::new(tenant, PersonId::from_uuid(uuid::Uuid::from_u128(2)));
     let start = Instant::now();
-    let seen = Mask::new(&known, &mut session)?.text(&prompt);
+    let seen = PiiMasker::new(&known, &mut session)?.text(&prompt);
     println!(
         "masked first: {:.0} us ({} tokens in the session)",
         start.elapsed().as_secs_f64() * 1e6,
@@ -74,23 +75,23 @@ fn main() -> anyhow::Result<()> {
     );
     let message = LINES[1];
     let mask = best(|| {
-        black_box(Mask::new(&known, &mut session).map(|mut mask| mask.text(black_box(&prompt)))).ok();
+        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(black_box(&prompt)))).ok();
     });
     let one = best(|| {
-        black_box(Mask::new(&known, &mut session).map(|mut mask| mask.text(black_box(message)))).ok();
+        black_box(PiiMasker::new(&known, &mut session).map(|mut mask| mask.text(black_box(message)))).ok();
     });
     println!("mask: {mask:.0} us the dynamic part, {one:.1} us a message");
     let whole = best(|| drop(black_box(session.restore(black_box(&seen), Script::Devanagari))));
     let streamed = best(|| {
-        let mut restorer = Restorer::new(&session, Script::Devanagari);
+        let mut restorer = PseudonymRestorer::new(&session, Script::Devanagari);
         for piece in seen.split_inclusive(' ') {
             black_box(restorer.push(piece));
         }
         black_box(restorer.finish());
     });
     println!("restore: {whole:.0} us whole, {streamed:.0} us as a stream of words");
-    let fields = Fields::new(["notes", "customer.*.phone"]);
-    for profile in [Profile::Standard, Profile::Finance, Profile::Hipaa] {
+    let fields = HiddenFields::new(["notes", "customer.*.phone"]);
+    for profile in [RedactionProfile::Standard, RedactionProfile::Finance, RedactionProfile::Hipaa] {
         let redaction = Redaction { profile, fields: &fields, known: None };
         println!(
             "{profile:?}: {:.0} us the dynamic part, {:.1} us a message",

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::budget::Refused;
-use crate::rate_limits::LimitReached;
+use crate::budget::BudgetRefusal;
+use crate::rate_limits::RateLimitHit;
 
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -16,11 +16,11 @@ pub enum Error {
 
     /// A limit is used up. The unit may go on: nothing of the reservation was written.
     #[error("{0}")]
-    OverBudget(Box<Refused>),
+    OverBudget(Box<BudgetRefusal>),
 
     /// Something happened too often. The unit is to be undone: what else it counted must not be kept.
     #[error("{0}")]
-    RateLimited(LimitReached),
+    RateLimited(RateLimitHit),
 
     /// The installation's key is not there, not readable, too widely readable, or not the right one. Somebody has to
     /// look after the key; the words say which and how.
@@ -47,7 +47,7 @@ impl Error {
 }
 
 /// What went wrong in a job may pass: it is tried again.
-impl From<Error> for munshi_jobs::Failure {
+impl From<Error> for munshi_jobs::JobFailure {
     fn from(error: Error) -> Self {
         Self::Passing(error.to_string())
     }

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use munshi_store::{Door, Json, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{JsonText, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::Timestamp;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 
 /// Opens the rows of all tenants, for sweeping.
-pub const LIMITS: Door = Door::new("limits");
+pub const LIMITS: PlatformScope = PlatformScope::new("limits");
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,14 +66,14 @@ pub struct RateLimit {
 
 /// Which limit was reached, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LimitReached {
+pub struct RateLimitHit {
     pub subject: LimitSubject,
     pub most: u32,
     pub period: Duration,
     pub wait: Duration,
 }
 
-impl fmt::Display for LimitReached {
+impl fmt::Display for RateLimitHit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, most, period, .. } = self;
         write!(f, "the limit of {most} in {} s is reached ({})", period.as_secs(), subject.as_str())
@@ -102,7 +102,7 @@ impl RateLimit {
         }
     }
 
-    fn reached(&self, free_at: i64, now: Timestamp) -> LimitReached {
+    fn reached(&self, free_at: i64, now: Timestamp) -> RateLimitHit {
         let until = match self.refill {
             LimitRefill::Steady => free_at + self.each() - micros(self.period),
             LimitRefill::AfterSilence => free_at,
@@ -110,7 +110,7 @@ impl RateLimit {
         let wait = u64::try_from(until - now.as_micros()).unwrap_or(0);
         // A clock that was set back must not shut anybody out for longer than the period.
         let wait = Duration::from_micros(wait).min(self.period);
-        LimitReached { subject: self.subject, most: self.most, period: self.period, wait }
+        RateLimitHit { subject: self.subject, most: self.most, period: self.period, wait }
     }
 }
 
@@ -186,7 +186,7 @@ fn add_uses(tx: &mut Tx<'_>, limits: &[RateLimit], now: Timestamp) -> Result<Vec
                         ELSE rate_limits.free_at + excluded.free_at - $2::bigint <= $2::bigint + excluded.period END
              RETURNING bucket",
         ),
-        params![now.as_micros(), Json::of(&rows)?],
+        params![now.as_micros(), JsonText::of(&rows)?],
         |row| row.get(0),
     )?;
     Ok(counted)

@@ -4,9 +4,9 @@
 use crate::support;
 use crate::support::{append, chain, entries, entry};
 use munshi_safety::audit::verify::verify;
-use munshi_safety::audit::{self, Actor, ActorKind, Event, Hash, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, ChainHash, NewAuditEntry};
 use munshi_safety::{Error, Result};
-use munshi_store::{Address, Error as StoreError, MIGRATIONS};
+use munshi_store::{DatabaseAddress, Error as StoreError, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 use munshi_types::TenantId;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ on_both_engines! {
         let tenant = chain(&test, "shop", 3).await;
         let found = entries(&test, tenant).await;
         assert_eq!(found.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2, 3]);
-        assert_eq!(found[0].prev, Hash::START);
+        assert_eq!(found[0].prev, ChainHash::START);
         assert!(found.windows(2).all(|pair| pair[1].prev == pair[0].hash));
         assert!(found.iter().all(|entry| entry.computed_hash() == entry.hash));
         let tail = test.db.read(tenant, |tx| audit::tail(tx, 2)).await.unwrap();
@@ -109,7 +109,7 @@ on_both_engines! {
     }
 
     async fn no_connection_to_a_sqlite_file_can_replace_or_move_a_head(test: TestDb) {
-        let Address::Sqlite(path) = &test.address else { return };
+        let DatabaseAddress::Sqlite(path) = &test.address else { return };
         let tenant = chain(&test, "shop", 3).await;
         let raw = rusqlite::Connection::open(path).unwrap();
         raw.execute_batch("PRAGMA recursive_triggers = OFF; PRAGMA foreign_keys = OFF").unwrap();
@@ -138,9 +138,9 @@ on_both_engines! {
     async fn no_phone_and_no_secret_stands_in_an_entry(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
-        let telling = NewEntry {
-            actor: Actor::new(ActorKind::Operator, "+919812345678"),
-            event: Event::ACT_REFUSED,
+        let telling = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Operator, "+919812345678"),
+            event: AuditEvent::ACT_REFUSED,
             subject: "call 98123 45678".to_owned(),
             payload: json!({ "tool": "pay_9812345678", "why": ["sk-ant-api03-AAAAAAAAAAAAAAAAAAAAAAAA"], "amount": 5 }),
         };
@@ -156,9 +156,9 @@ on_both_engines! {
     async fn strange_words_are_kept_as_they_can_be(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let (ids, now) = (test.ids.clone(), munshi_test_support::database::MORNING);
-        let strange = NewEntry {
-            actor: Actor::new(ActorKind::Person, "a\u{0}b\u{1b}[2J"),
-            event: Event::ACT_REFUSED,
+        let strange = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Person, "a\u{0}b\u{1b}[2J"),
+            event: AuditEvent::ACT_REFUSED,
             subject: "x".repeat(5000),
             payload: json!({ "nul": "\u{0}", "big": u64::MAX, "float": 1e300, "\u{1f600}": "\u{202e}", "q": "';--" }),
         };

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::support::{anchoring, append, by_force, by_force_keeping_triggers, chain, entries, filled};
 use async_trait::async_trait;
-use munshi_jobs::{Options, Queue, Registry, Runner};
-use munshi_safety::audit::anchors::{Anchoring, Due, Webhook};
-use munshi_safety::audit::{self, Entry, Hash};
+use munshi_jobs::{JobQueue, JobRegistry, JobRunner, JobRunnerOptions};
+use munshi_safety::audit::anchors::{AnchorService, AnchorTrigger, AnchorWebhook};
+use munshi_safety::audit::{self, AuditEntry, ChainHash};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
@@ -24,7 +24,7 @@ struct Letterbox {
 }
 
 #[async_trait]
-impl Webhook for Letterbox {
+impl AnchorWebhook for Letterbox {
     async fn send(&self, body: &str) -> Result<(), String> {
         if self.tries.fetch_add(1, Ordering::SeqCst) == 0 {
             return Err("not now".to_owned());
@@ -34,16 +34,16 @@ impl Webhook for Letterbox {
     }
 }
 
-async fn runner(test: &TestDb, anchoring: Anchoring) -> Runner {
-    let mut registry = Registry::default();
+async fn runner(test: &TestDb, anchoring: AnchorService) -> JobRunner {
+    let mut registry = JobRegistry::default();
     audit::install(&mut registry, &Arc::new(anchoring));
     audit::set_schedules(&test.db, test.clock.as_ref()).await.unwrap();
-    let queue = Queue::new(test.clock.clone(), test.ids.clone());
-    Runner::new(test.db.clone(), &queue, Arc::new(SystemRandom), registry, Options::default())
+    let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
+    JobRunner::new(test.db.clone(), &queue, Arc::new(SystemRandom), registry, JobRunnerOptions::default())
 }
 
 /// Lets a night go by, minute by minute where it matters.
-async fn a_night(test: &TestDb, runner: &Runner) {
+async fn a_night(test: &TestDb, runner: &JobRunner) {
     for _ in 0..3 {
         test.clock.advance(Duration::from_secs(8 * 3600));
         runner.drain().await.unwrap();
@@ -52,7 +52,7 @@ async fn a_night(test: &TestDb, runner: &Runner) {
     }
 }
 
-fn of_event<'e>(entries: &'e [Entry], event: &str) -> Vec<&'e Entry> {
+fn of_event<'e>(entries: &'e [AuditEntry], event: &str) -> Vec<&'e AuditEntry> {
     entries.iter().filter(|entry| entry.event == event).collect()
 }
 
@@ -144,7 +144,7 @@ on_both_engines! {
         let tenant = chain(&test, "shop", 2).await;
         let letters = Arc::new(Letterbox::default());
         let anchoring = anchoring(&test, 1000).with_webhook(Some(letters.clone()));
-        let made = anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        let made = anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         let runner = runner(&test, anchoring).await;
         runner.drain().await.unwrap();
         assert!(letters.letters.lock().unwrap().is_empty(), "it was refused");
@@ -153,7 +153,7 @@ on_both_engines! {
         let body: Value = serde_json::from_str(&letters.letters.lock().unwrap()[0]).unwrap();
         let anchor = &body["anchors"][0];
         assert_eq!((&anchor["tenant"], &anchor["seq"]), (&tenant.to_string().into(), &2.into()));
-        assert_eq!(anchor["hash"].as_str().unwrap().parse::<Hash>().unwrap(), made[0].hash);
+        assert_eq!(anchor["hash"].as_str().unwrap().parse::<ChainHash>().unwrap(), made[0].hash);
         assert_eq!(anchor["link"], made[0].link.to_string());
     }
 }

@@ -5,11 +5,11 @@ use crate::support::{
     anchoring, append, by_force, by_force_keeping_triggers, bytes, chain, entries, filled, rehash, rewrite,
     set_head, uuid,
 };
-use munshi_safety::audit::anchors::{Anchor, Due};
-use munshi_safety::audit::verify::{Finding, survey, verify};
-use munshi_safety::audit::{Actor, ActorKind, Entry};
+use munshi_safety::audit::anchors::{Anchor, AnchorTrigger};
+use munshi_safety::audit::verify::{ChainFinding, survey, verify};
+use munshi_safety::audit::{AuditActor, AuditActorKind, AuditEntry};
 use munshi_store::MIGRATIONS;
-use munshi_test_support::{Engine, TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, on_both_engines};
 use munshi_types::{Random, SeededRandom, TenantId, Timestamp};
 
 const LENGTH: usize = 8;
@@ -41,13 +41,13 @@ const ACTS: [Act; 8] = [
     Act::CutFromHere,
 ];
 
-fn renumber(rows: &mut [Entry]) {
+fn renumber(rows: &mut [AuditEntry]) {
     for (row, seq) in rows.iter_mut().zip(1..) {
         row.seq = seq;
     }
 }
 
-fn change(row: &mut Entry, field: usize) {
+fn change(row: &mut AuditEntry, field: usize) {
     match field {
         0 => row.id = munshi_types::EntryId::from_uuid(uuid::Uuid::from_u128(7)),
         1 => row.made_at = Timestamp::from_micros(row.made_at.as_micros() + 1),
@@ -61,7 +61,7 @@ fn change(row: &mut Entry, field: usize) {
     }
 }
 
-fn tamper(rows: &mut Vec<Entry>, act: Act, at: usize) {
+fn tamper(rows: &mut Vec<AuditEntry>, act: Act, at: usize) {
     match act {
         Act::Field(field) => change(&mut rows[at], field),
         Act::Remove => drop(rows.remove(at)),
@@ -103,12 +103,12 @@ fn tamper(rows: &mut Vec<Entry>, act: Act, at: usize) {
 }
 
 /// The number of the first entry that is not what was written.
-fn first_difference(before: &[Entry], after: &[Entry]) -> Option<i64> {
+fn first_difference(before: &[AuditEntry], after: &[AuditEntry]) -> Option<i64> {
     let differs = (0..before.len().max(after.len())).find(|at| before.get(*at) != after.get(*at));
     differs.map(|at| i64::try_from(at).unwrap() + 1)
 }
 
-async fn found(test: &TestDb, tenant: TenantId, anchors: &[Anchor]) -> Option<Finding> {
+async fn found(test: &TestDb, tenant: TenantId, anchors: &[Anchor]) -> Option<ChainFinding> {
     verify(&test.db, tenant, anchors).await.unwrap().finding
 }
 
@@ -198,7 +198,7 @@ on_both_engines! {
     async fn a_chain_made_anew_is_found_by_its_anchors(test: TestDb) {
         let tenant = chain(&test, "shop", 5).await;
         let anchoring = anchoring(&test, 1);
-        anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         for number in 6..=8 {
             append(&test, tenant, number).await.unwrap();
         }
@@ -211,7 +211,7 @@ on_both_engines! {
                 tamper(&mut rows, act, at);
                 rehash(&mut rows);
                 let Some(first) = first_difference(&sound, &rows) else { continue };
-                let last = rows.last().map_or((0, munshi_safety::audit::Hash::START), |row| (row.seq, row.hash));
+                let last = rows.last().map_or((0, munshi_safety::audit::ChainHash::START), |row| (row.seq, row.hash));
                 rewrite(&test, tenant, &rows);
                 set_head(&test, tenant, last.0, last.1);
                 assert_eq!(found(&test, tenant, &[]).await, None, "without anchors it looks whole");
@@ -245,7 +245,7 @@ on_both_engines! {
     }
 
     async fn two_of_one_number_are_found_once_the_rules_are_lifted(test: TestDb) {
-        if test.engine() == Engine::Postgres {
+        if test.engine() == DatabaseEngine::Postgres {
             let tenant = chain(&test, "shop", 4).await;
             by_force(&test, "ALTER TABLE audit_entries DROP CONSTRAINT audit_entries_pkey");
             by_force(&test, "INSERT INTO audit_entries SELECT * FROM audit_entries WHERE seq = 2");
@@ -255,7 +255,7 @@ on_both_engines! {
     }
 
     async fn what_no_column_holds_is_named(test: TestDb) {
-        if test.engine() == Engine::Sqlite {
+        if test.engine() == DatabaseEngine::Sqlite {
             let tenant = chain(&test, "shop", 6).await;
             by_force(&test, "UPDATE audit_entries SET id = x'00' WHERE seq = 4");
             let finding = found(&test, tenant, &[]).await.unwrap();
@@ -268,9 +268,9 @@ on_both_engines! {
     async fn a_file_of_anchors_that_was_cut_is_found_by_the_installations_chain(test: TestDb) {
         let tenant = chain(&test, "shop", 2).await;
         let anchoring = anchoring(&test, 1);
-        anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         append(&test, tenant, 3).await.unwrap();
-        anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         let whole = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
         assert!(whole.is_sound(), "{whole:?}");
         let text = std::fs::read_to_string(anchoring.file().path()).unwrap();
@@ -286,7 +286,7 @@ on_both_engines! {
     async fn a_file_of_anchors_that_is_gone_hides_nothing(test: TestDb) {
         let (tenant, other) = (chain(&test, "shop", LENGTH as i64).await, chain(&test, "other", 2).await);
         let anchoring = anchoring(&test, 1);
-        anchoring.anchor(Due::Moved, &[]).await.unwrap();
+        anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
         let written = std::fs::read_to_string(anchoring.file().path()).unwrap();
         let rows = entries(&test, tenant).await;
         append(&test, other, 3).await.unwrap();
@@ -305,16 +305,16 @@ on_both_engines! {
                 assert_eq!(broken.len(), 1, "{found:?}");
                 assert_eq!((broken[0].tenant, broken[0].finding.unwrap().fault.as_str()), (tenant, "cut"));
             }
-            let made = anchoring.anchor(Due::Moved, &[]).await.unwrap();
+            let made = anchoring.anchor(AnchorTrigger::Moved, &[]).await.unwrap();
             assert!(made.is_empty(), "nothing is anchored beside it: {made:?}");
         }
         // Another file in its place is no better, whoever made it.
         std::fs::write(anchoring.file().path(), written.split_inclusive('\n').next_back().unwrap()).unwrap();
         assert!(survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap().flaw.is_some());
 
-        let aside = anchoring.restart(Actor::new(ActorKind::Operator, "ravi")).await.unwrap().unwrap();
+        let aside = anchoring.restart(AuditActor::new(AuditActorKind::Operator, "ravi")).await.unwrap().unwrap();
         assert!(aside.exists() && !anchoring.file().path().exists());
-        let made = anchoring.anchor(Due::Moved, &[tenant]).await.unwrap();
+        let made = anchoring.anchor(AnchorTrigger::Moved, &[tenant]).await.unwrap();
         assert!(made.iter().any(|anchor| anchor.tenant == other), "{made:?}");
         let found = survey(&test.db, None, &anchoring.anchors().await.unwrap()).await.unwrap();
         assert_eq!(found.flaw, None);

@@ -18,27 +18,28 @@ const LONGEST_NAME: usize = 64;
 
 /// What does not fit, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct SchemaViolation {
     /// The place in the value, as a JSON pointer; empty for the whole.
     pub place: String,
     /// What should be, in words; never the value.
     pub what: String,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for SchemaViolation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = if self.place.is_empty() { "the whole" } else { &self.place };
         write!(formatter, "{place} {}", self.what)
     }
 }
 
-pub(crate) fn find_misfits(nodes: &[Node], root: NodeId, value: &Value, most: usize) -> Vec<Misfit> {
+pub(crate) fn find_misfits(nodes: &[Node], root: NodeId, value: &Value, most: usize) -> Vec<SchemaViolation> {
     let mut checker = Checker { nodes, steps: MOST_STEPS, depth: 0, known: HashMap::new() };
     let mut findings = Findings { place: Vec::new(), found: Vec::new(), most: most.max(1) };
     checker.fits(root, value, Some(&mut findings));
     if checker.steps == 0 {
         // Whatever was found, the rest was not looked at.
-        findings.found = vec![Misfit { place: String::new(), what: "takes too long to check".to_owned() }];
+        findings.found =
+            vec![SchemaViolation { place: String::new(), what: "takes too long to check".to_owned() }];
     }
     findings.found
 }
@@ -55,7 +56,7 @@ struct Checker<'a> {
 /// What is told, while it is told: within branches nothing is.
 struct Findings {
     place: Vec<String>,
-    found: Vec<Misfit>,
+    found: Vec<SchemaViolation>,
     most: usize,
 }
 
@@ -64,7 +65,7 @@ impl Findings {
         if self.found.len() < self.most {
             let parts =
                 self.place.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1")));
-            self.found.push(Misfit { place: parts.collect(), what });
+            self.found.push(SchemaViolation { place: parts.collect(), what });
         }
     }
 }

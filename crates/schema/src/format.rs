@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// A form of text that the specification names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum SchemaFormat {
     Date,
     Time,
     DateTime,
@@ -17,7 +17,7 @@ pub(crate) enum Format {
     Uuid,
 }
 
-impl Format {
+impl SchemaFormat {
     /// None for a name that only describes, such as `int64` or one of our own.
     pub(crate) fn find(name: &str) -> Option<Self> {
         Some(match name {

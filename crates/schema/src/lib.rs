@@ -28,7 +28,7 @@ mod node;
 mod number;
 mod pattern;
 
-pub use check::Misfit;
+pub use check::SchemaViolation;
 pub use compile::SchemaError;
 
 use node::Node;
@@ -52,7 +52,7 @@ impl Schema {
     }
 
     /// What does not fit, at most so many; never with the values themselves.
-    pub fn find_misfits(&self, value: &Value, most: usize) -> Vec<Misfit> {
+    pub fn find_misfits(&self, value: &Value, most: usize) -> Vec<SchemaViolation> {
         check::find_misfits(&self.nodes, self.root, value, most)
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Number, Value};
 
-use crate::format::Format;
-use crate::pattern::Pattern;
+use crate::format::SchemaFormat;
+use crate::pattern::SchemaPattern;
 
 /// The number of a node.
 pub(crate) type NodeId = usize;
@@ -37,8 +37,8 @@ pub(crate) enum Assertion {
     Number(NumberBound),
     MultipleOf(Number),
     Text(SizeBound),
-    Pattern(Box<Pattern>),
-    Format(Format),
+    Pattern(Box<SchemaPattern>),
+    Format(SchemaFormat),
     Count(SizeBound),
     Unique,
     /// The first items by their place, then the rest.
@@ -81,7 +81,7 @@ pub(crate) enum Assertion {
 pub(crate) struct Properties {
     /// In their order, to be found quickly.
     pub(crate) named: Vec<(String, NodeId)>,
-    pub(crate) patterns: Vec<(Pattern, NodeId)>,
+    pub(crate) patterns: Vec<(SchemaPattern, NodeId)>,
     /// For every property that neither names nor patterns took.
     pub(crate) others: Option<NodeId>,
 }

@@ -12,12 +12,12 @@ const SPACE: &str =
 
 /// A pattern made ready, with what matching it costs.
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct SchemaPattern {
     regex: Regex,
     weight: usize,
 }
 
-impl Pattern {
+impl SchemaPattern {
     pub(crate) fn compile(pattern: &str) -> Result<Self, String> {
         let translated = translate(pattern)?;
         let sized = |(size, weight)| {

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// `sqlite:/path/to/file.db` or `postgres://user@host/database`.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Address {
+pub enum DatabaseAddress {
     Sqlite(PathBuf),
     Postgres(PostgresAddress),
 }
@@ -21,7 +21,7 @@ pub struct PostgresAddress {
     pub(crate) root_certificate: Option<PathBuf>,
 }
 
-impl Address {
+impl DatabaseAddress {
     pub fn sqlite(path: impl AsRef<Path>) -> Self {
         Self::Sqlite(path.as_ref().to_owned())
     }
@@ -42,7 +42,7 @@ impl PostgresAddress {
     }
 }
 
-impl FromStr for Address {
+impl FromStr for DatabaseAddress {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -79,7 +79,7 @@ fn split_root_certificate(text: &str) -> PostgresAddress {
 }
 
 /// Never shows a password: neither in `user:password@` nor as a `password=` parameter.
-impl fmt::Display for Address {
+impl fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
@@ -99,7 +99,7 @@ impl fmt::Display for Address {
     }
 }
 
-impl fmt::Debug for Address {
+impl fmt::Debug for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
@@ -117,9 +117,12 @@ mod tests {
 
     #[test]
     fn the_url_picks_the_engine() {
-        assert_eq!("sqlite:a/b.db".parse::<Address>().unwrap(), Address::sqlite("a/b.db"));
-        assert_eq!("sqlite:///a/b.db".parse::<Address>().unwrap(), Address::sqlite("/a/b.db"));
-        assert_eq!("postgres://h/d".parse::<Address>().unwrap().engine(), "postgres");
+        assert_eq!("sqlite:a/b.db".parse::<DatabaseAddress>().unwrap(), DatabaseAddress::sqlite("a/b.db"));
+        assert_eq!(
+            "sqlite:///a/b.db".parse::<DatabaseAddress>().unwrap(),
+            DatabaseAddress::sqlite("/a/b.db")
+        );
+        assert_eq!("postgres://h/d".parse::<DatabaseAddress>().unwrap().engine(), "postgres");
     }
 
     #[test]
@@ -127,10 +130,10 @@ mod tests {
         for bad in
             ["", "sqlite:", "sqlite::memory:", "mysql://root:hunter2@h/d", "munshi.db", "postgres://h:x/d"]
         {
-            let error = bad.parse::<Address>().unwrap_err().to_string();
+            let error = bad.parse::<DatabaseAddress>().unwrap_err().to_string();
             assert!(!error.contains("hunter2"), "{error}");
         }
-        let error = "mysql://root:hunter2@h/d".parse::<Address>().unwrap_err().to_string();
+        let error = "mysql://root:hunter2@h/d".parse::<DatabaseAddress>().unwrap_err().to_string();
         assert!(error.contains("use sqlite:FILE or postgres://"), "{error}");
     }
 
@@ -142,20 +145,20 @@ mod tests {
             "postgres://h/d?password=hunter2&user=me@here",
             "postgres://me:hunter2?x@h/d",
         ] {
-            let shown = match url.parse::<Address>() {
+            let shown = match url.parse::<DatabaseAddress>() {
                 Ok(address) => format!("{address} {address:?}"),
                 Err(error) => error.to_string(),
             };
             assert!(!shown.contains("hunter2"), "{shown}");
         }
-        let shown = "postgres://me:hunter2@h:5/d".parse::<Address>().unwrap().to_string();
+        let shown = "postgres://me:hunter2@h:5/d".parse::<DatabaseAddress>().unwrap().to_string();
         assert_eq!(shown, "postgres://me:••••@h:5/d");
     }
 
     #[test]
     fn the_root_certificate_is_taken_out_for_us() {
-        let Address::Postgres(address) =
-            "postgres://h/d?sslmode=require&sslrootcert=/etc/ca.pem".parse::<Address>().unwrap()
+        let DatabaseAddress::Postgres(address) =
+            "postgres://h/d?sslmode=require&sslrootcert=/etc/ca.pem".parse::<DatabaseAddress>().unwrap()
         else {
             panic!("not Postgres")
         };

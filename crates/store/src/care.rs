@@ -4,20 +4,20 @@ use std::path::{Path, PathBuf};
 
 use munshi_types::Timestamp;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::db::{Db, off_the_runtime};
 use crate::error::{Error, Result};
 use crate::migrate::{self, Migrations};
-use crate::options::Options;
+use crate::options::StoreOptions;
 use crate::params;
 use crate::sql::across_tenants;
-pub use crate::sqlite::backup::Progress;
+pub use crate::sqlite::backup::BackupProgress;
 pub use crate::sqlite::file::stamp;
 use crate::sqlite::{backup, file};
-use crate::tx::Door;
+use crate::tx::PlatformScope;
 
 /// Asking the database how it is.
-const CARE: Door = Door::new("care");
+const CARE: PlatformScope = PlatformScope::new("care");
 
 impl Db {
     /// Whether units can run now. After an outage a small write must succeed before the answer is yes again:
@@ -60,7 +60,7 @@ impl Db {
     pub async fn backup(
         &self,
         target: PathBuf,
-        progress: impl FnMut(Progress) + Send + 'static,
+        progress: impl FnMut(BackupProgress) + Send + 'static,
     ) -> Result<()> {
         backup(self.address(), target, self.options(), progress).await
     }
@@ -69,12 +69,12 @@ impl Db {
 /// Copies a database to `target` whatever its tables are, also while others work with it: an upgrade begins with a
 /// copy of what the version before it left. SQLite only.
 pub async fn backup(
-    address: &Address,
+    address: &DatabaseAddress,
     target: PathBuf,
-    options: &Options,
-    mut progress: impl FnMut(Progress) + Send + 'static,
+    options: &StoreOptions,
+    mut progress: impl FnMut(BackupProgress) + Send + 'static,
 ) -> Result<()> {
-    let Address::Sqlite(source) = address.clone() else {
+    let DatabaseAddress::Sqlite(source) = address.clone() else {
         return Err(use_postgres_tools("pg_dump --format=custom"));
     };
     let options = options.clone();
@@ -84,14 +84,14 @@ pub async fn backup(
 /// Puts a backup in the database's place; what was there is moved aside, and the answer says where.
 /// Nobody may be using the database: the binary holds its lock while this runs.
 pub async fn restore(
-    address: &Address,
+    address: &DatabaseAddress,
     source: PathBuf,
-    options: &Options,
+    options: &StoreOptions,
     migrations: &Migrations,
     now: Timestamp,
-    mut progress: impl FnMut(Progress) + Send + 'static,
+    mut progress: impl FnMut(BackupProgress) + Send + 'static,
 ) -> Result<Option<PathBuf>> {
-    let Address::Sqlite(target) = address.clone() else {
+    let DatabaseAddress::Sqlite(target) = address.clone() else {
         return Err(use_postgres_tools("pg_restore --clean --if-exists"));
     };
     if !source.is_file() {
@@ -104,7 +104,7 @@ pub async fn restore(
         checked.await?;
     }
     // A backup from a newer Munshi is refused before anything is moved.
-    migrate::state(&Address::Sqlite(source.clone()), options, migrations).await?;
+    migrate::state(&DatabaseAddress::Sqlite(source.clone()), options, migrations).await?;
     let (options, aside) = (options.clone(), format!("before-restore-{}", file::stamp(now)));
     off_the_runtime(move || backup::restore(&source, &target, &aside, &options, &mut progress)).await
 }
@@ -120,13 +120,13 @@ fn not_sound(error: Error, source: &Path) -> Error {
 }
 
 /// Examines a whole SQLite file; on Postgres there is nothing to examine from here.
-pub async fn examine(address: &Address) -> Result<()> {
+pub async fn examine(address: &DatabaseAddress) -> Result<()> {
     match address {
-        Address::Sqlite(path) => {
+        DatabaseAddress::Sqlite(path) => {
             let path: PathBuf = Path::to_owned(path);
             off_the_runtime(move || backup::verify(&path)).await
         }
-        Address::Postgres(_) => Ok(()),
+        DatabaseAddress::Postgres(_) => Ok(()),
     }
 }
 

@@ -6,31 +6,33 @@ use std::sync::Arc;
 use munshi_types::TenantId;
 use tokio::sync::oneshot::Receiver;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::error::{Error, Result};
-use crate::health::Health;
+use crate::health::StoreHealth;
 use crate::migrate::{self, Migrations};
-use crate::options::Options;
-use crate::postgres::Postgres;
-use crate::session::Session;
-use crate::sqlite::Sqlite;
-use crate::tx::{Door, PlatformTx, Tx};
-use crate::unit::{Claim, Scope, Unit, UnitAnswer, UnitBody, answered, refuse_nesting, untyped};
+use crate::options::StoreOptions;
+use crate::postgres::PostgresPool;
+use crate::session::UnitSession;
+use crate::sqlite::SqlitePool;
+use crate::tx::{PlatformScope, PlatformTx, Tx};
+use crate::unit::{
+    UnitAnswer, UnitBody, UnitHandle, UnitOfWork, UnitScope, answered, refuse_nesting, untyped,
+};
 
 /// The database, whichever engine. Cheap to clone; the last clone to go closes it.
 #[derive(Clone)]
 pub struct Db(Arc<Inner>);
 
 struct Inner {
-    address: Address,
-    options: Options,
-    health: Health,
+    address: DatabaseAddress,
+    options: StoreOptions,
+    health: StoreHealth,
     engine: Handle,
 }
 
 enum Handle {
-    Sqlite(Sqlite),
-    Postgres(Postgres),
+    Sqlite(SqlitePool),
+    Postgres(PostgresPool),
 }
 
 #[derive(Clone, Copy)]
@@ -43,25 +45,31 @@ enum Access {
 #[derive(Clone)]
 pub struct Platform {
     db: Db,
-    door: Door,
+    door: PlatformScope,
 }
 
 impl Db {
     /// Opens a database whose tables are exactly those of `migrations`; older and newer ones are refused.
-    pub async fn open(address: &Address, options: &Options, migrations: &Migrations) -> Result<Self> {
+    pub async fn open(
+        address: &DatabaseAddress,
+        options: &StoreOptions,
+        migrations: &Migrations,
+    ) -> Result<Self> {
         migrate::require_current(address, options, migrations).await?;
-        let (address, options, health) = (address.clone(), options.clone(), Health::default());
+        let (address, options, health) = (address.clone(), options.clone(), StoreHealth::default());
         off_the_runtime(move || {
             let engine = match &address {
-                Address::Sqlite(path) => Handle::Sqlite(Sqlite::open(path, &options, &health)?),
-                Address::Postgres(place) => Handle::Postgres(Postgres::open(place, &options, &health)?),
+                DatabaseAddress::Sqlite(path) => Handle::Sqlite(SqlitePool::open(path, &options, &health)?),
+                DatabaseAddress::Postgres(place) => {
+                    Handle::Postgres(PostgresPool::open(place, &options, &health)?)
+                }
             };
             Ok(Self(Arc::new(Inner { address, options, health, engine })))
         })
         .await
     }
 
-    pub fn address(&self) -> &Address {
+    pub fn address(&self) -> &DatabaseAddress {
         &self.0.address
     }
 
@@ -79,8 +87,8 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = untyped(move |session: &mut Session| unit(&mut Tx { session, tenant }));
-        self.submit(Scope::Tenant(tenant), Access::Write, act)
+        let act = untyped(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
+        self.submit(UnitScope::Tenant(tenant), Access::Write, act)
     }
 
     /// Runs a unit that only reads, for one tenant, on a single snapshot.
@@ -90,24 +98,24 @@ impl Db {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let act = untyped(move |session: &mut Session| unit(&mut Tx { session, tenant }));
-        self.submit(Scope::Tenant(tenant), Access::Read, act)
+        let act = untyped(move |session: &mut UnitSession| unit(&mut Tx { session, tenant }));
+        self.submit(UnitScope::Tenant(tenant), Access::Read, act)
     }
 
     /// Work of the installation itself, across tenants, for the reason the door names.
-    pub fn platform(&self, door: Door) -> Platform {
+    pub fn platform(&self, door: PlatformScope) -> Platform {
         Platform { db: self.clone(), door }
     }
 
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &StoreOptions {
         &self.0.options
     }
 
-    pub(crate) fn health(&self) -> &Health {
+    pub(crate) fn health(&self) -> &StoreHealth {
         &self.0.health
     }
 
-    pub(crate) fn sqlite(&self) -> Option<&Sqlite> {
+    pub(crate) fn sqlite(&self) -> Option<&SqlitePool> {
         match &self.0.engine {
             Handle::Sqlite(engine) => Some(engine),
             Handle::Postgres(_) => None,
@@ -115,7 +123,7 @@ impl Db {
     }
 
     /// Generic in what a unit answers alone; what is generic in the unit itself is compiled hundreds of times.
-    async fn submit<T, E>(&self, scope: Scope, access: Access, act: UnitBody) -> Result<T, E>
+    async fn submit<T, E>(&self, scope: UnitScope, access: Access, act: UnitBody) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Error> + Send + 'static,
@@ -125,19 +133,19 @@ impl Db {
 
     fn carry_out(
         &self,
-        scope: Scope,
+        scope: UnitScope,
         access: Access,
         act: UnitBody,
     ) -> Pin<Box<dyn Future<Output = Result<UnitAnswer>> + Send + '_>> {
         Box::pin(async move {
             refuse_nesting()?;
-            let (unit, answer, claim) = Unit::new(scope, act);
+            let (unit, answer, claim) = UnitOfWork::new(scope, act);
             self.send(unit, access);
             self.wait(answer, claim).await
         })
     }
 
-    fn send(&self, work: Unit, access: Access) {
+    fn send(&self, work: UnitOfWork, access: Access) {
         match (&self.0.engine, access) {
             (Handle::Sqlite(engine), Access::Read) => engine.read(work),
             (Handle::Sqlite(engine), Access::Write) => engine.write(work),
@@ -147,7 +155,7 @@ impl Db {
     }
 
     /// A unit that has not begun in time is given up; one that has begun is waited for, whatever it takes.
-    async fn wait(&self, mut answer: Receiver<Result<UnitAnswer>>, claim: Claim) -> Result<UnitAnswer> {
+    async fn wait(&self, mut answer: Receiver<Result<UnitAnswer>>, claim: UnitHandle) -> Result<UnitAnswer> {
         let limit = self.0.options.queue_timeout;
         let answered = match tokio::time::timeout(limit, &mut answer).await {
             Ok(answered) => answered,
@@ -169,8 +177,8 @@ impl Platform {
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = untyped(move |session: &mut Session| unit(&mut PlatformTx { session, door }));
-        self.db.submit(Scope::Platform(door), Access::Write, act)
+        let act = untyped(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
+        self.db.submit(UnitScope::Platform(door), Access::Write, act)
     }
 
     pub fn read<T, E, F>(&self, unit: F) -> impl Future<Output = Result<T, E>> + Send
@@ -180,8 +188,8 @@ impl Platform {
         E: From<Error> + Send + 'static,
     {
         let door = self.door;
-        let act = untyped(move |session: &mut Session| unit(&mut PlatformTx { session, door }));
-        self.db.submit(Scope::Platform(door), Access::Read, act)
+        let act = untyped(move |session: &mut UnitSession| unit(&mut PlatformTx { session, door }));
+        self.db.submit(UnitScope::Platform(door), Access::Read, act)
     }
 }
 

@@ -7,9 +7,9 @@ use crate::error::Error;
 /// Written by the threads that run units, read by readiness. An outage stays noted until a write that changed
 /// something succeeds; damage stays noted until the program starts anew, since other pages may well be sound.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Health(Arc<Mutex<Option<Error>>>);
+pub(crate) struct StoreHealth(Arc<Mutex<Option<Error>>>);
 
-impl Health {
+impl StoreHealth {
     pub(crate) fn failed(&self, error: &Error) {
         if error.is_outage() {
             self.set(Some(error.clone()));

@@ -24,8 +24,8 @@
 //! Not here: domain tables (each crate brings its own), retries (the caller knows what is safe to repeat).
 //!
 //! # Layout
-//! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`]: what a unit holds; [`Door`]: why it may see all tenants
-//! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`Json`], [`Vector`]: statements, parameters, rows
+//! - [`Db`], [`Platform`]: the handles; [`Tx`], [`PlatformTx`]: what a unit holds; [`PlatformScope`]: why it may see all tenants
+//! - [`Sql`], [`across_tenants`], [`params!`], [`Row`], [`JsonText`], [`Vector`]: statements, parameters, rows
 //! - [`migrate`], [`Migration`]: the schema; [`page`]: keyset paging; [`tenants`]: the registry; [`care`]: backup, checks
 //! - `session`, `unit`: a unit on its way; `sqlite`, `postgres`: the engines
 //!
@@ -57,16 +57,16 @@ mod tx;
 mod unit;
 mod value;
 
-pub use address::{Address, PostgresAddress};
+pub use address::{DatabaseAddress, PostgresAddress};
 pub use db::{Db, Platform};
 pub use error::{Error, Result};
 pub use migrate::{Migration, Migrations};
-pub use options::Options;
+pub use options::StoreOptions;
 pub use page::{Cursor, Page, PageRequest};
-pub use row::{ColumnAt, Row};
+pub use row::{ColumnIndex, Row};
 pub use sql::{PlatformSql, Sql, across_tenants};
-pub use tx::{Door, PlatformTx, Tx};
-pub use value::{Column, FromColumn, Json, Param, ToParam, Vector};
+pub use tx::{PlatformScope, PlatformTx, Tx};
+pub use value::{Column, FromColumn, JsonText, Param, ToParam, Vector};
 
 /// The store's own tables.
 pub const MIGRATIONS: &[Migration] = &[migration!("0001_tenants"), migration!("0002_probe")];

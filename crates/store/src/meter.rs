@@ -4,7 +4,7 @@ use metrics::{Counter, Histogram, counter, histogram};
 
 use crate::error::Error;
 
-pub(crate) struct Meter {
+pub(crate) struct StoreMeter {
     engine: &'static str,
     kind: &'static str,
     committed: Counter,
@@ -13,7 +13,7 @@ pub(crate) struct Meter {
     group_size: Histogram,
 }
 
-impl Meter {
+impl StoreMeter {
     pub(crate) fn new(engine: &'static str, kind: &'static str) -> Self {
         let units = |outcome: &'static str| counter!("munshi_store_units_total", "engine" => engine, "kind" => kind, "outcome" => outcome);
         Self {

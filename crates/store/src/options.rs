@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Every field has a default that suits one machine; the binary fills them from its configuration.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct StoreOptions {
     /// SQLite: threads that read.
     pub readers: usize,
     /// Postgres: connections, each with its thread.
@@ -19,7 +19,7 @@ pub struct Options {
     pub connect_timeout: Duration,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self {
             readers: 4,

@@ -6,20 +6,20 @@ use crate::sqlite::column_of as sqlite_column;
 use crate::value::{Column, FromColumn};
 
 /// A row, alive only inside the function that maps it.
-pub struct Row<'r>(pub(crate) RowOf<'r>);
+pub struct Row<'r>(pub(crate) EngineRow<'r>);
 
-pub(crate) enum RowOf<'r> {
+pub(crate) enum EngineRow<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r tokio_postgres::Row),
 }
 
 /// A column by position (quick) or by name (clear).
-pub trait ColumnAt: Copy {
+pub trait ColumnIndex: Copy {
     fn position(self, row: &Row<'_>) -> Result<usize>;
     fn label(self) -> String;
 }
 
-impl ColumnAt for usize {
+impl ColumnIndex for usize {
     fn position(self, _row: &Row<'_>) -> Result<usize> {
         Ok(self)
     }
@@ -29,11 +29,11 @@ impl ColumnAt for usize {
     }
 }
 
-impl ColumnAt for &str {
+impl ColumnIndex for &str {
     fn position(self, row: &Row<'_>) -> Result<usize> {
         let position = match &row.0 {
-            RowOf::Sqlite(row) => row.as_ref().column_index(self).ok(),
-            RowOf::Postgres(row) => row.columns().iter().position(|column| column.name() == self),
+            EngineRow::Sqlite(row) => row.as_ref().column_index(self).ok(),
+            EngineRow::Postgres(row) => row.columns().iter().position(|column| column.name() == self),
         };
         position.ok_or_else(|| Error::Decode(format!("the result has no column `{self}`")))
     }
@@ -44,7 +44,7 @@ impl ColumnAt for &str {
 }
 
 impl Row<'_> {
-    pub fn get<T: FromColumn>(&self, at: impl ColumnAt) -> Result<T> {
+    pub fn get<T: FromColumn>(&self, at: impl ColumnIndex) -> Result<T> {
         let position = at.position(self)?;
         self.column(position).and_then(T::from_column).map_err(|error| match error {
             Error::Decode(what) => Error::Decode(format!("{}: {what}", at.label())),
@@ -54,8 +54,8 @@ impl Row<'_> {
 
     fn column(&self, position: usize) -> Result<Column<'_>> {
         match &self.0 {
-            RowOf::Sqlite(row) => sqlite_column(row, position),
-            RowOf::Postgres(row) => postgres_column(row, position),
+            EngineRow::Sqlite(row) => sqlite_column(row, position),
+            EngineRow::Postgres(row) => postgres_column(row, position),
         }
     }
 }

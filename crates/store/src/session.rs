@@ -9,24 +9,24 @@ use munshi_types::TenantId;
 use crate::error::{Error, Result};
 use crate::row::Row;
 use crate::sql::Sql;
-use crate::tx::Door;
+use crate::tx::PlatformScope;
 use crate::value::Param;
 use crate::{postgres, sqlite};
 
-pub(crate) type Hook = Box<dyn FnOnce() + Send>;
+pub(crate) type CommitHook = Box<dyn FnOnce() + Send>;
 
 /// The connection a thread owns.
-pub(crate) enum Engine {
-    Sqlite(sqlite::Connection),
-    Postgres(postgres::Connection),
+pub(crate) enum EngineConnection {
+    Sqlite(sqlite::SqliteConnection),
+    Postgres(postgres::PostgresConnection),
 }
 
-pub(crate) struct Session {
-    pub(crate) engine: Engine,
+pub(crate) struct UnitSession {
+    pub(crate) engine: EngineConnection,
     /// False in a unit that only reads.
     pub(crate) may_write: bool,
     /// Run after the commit, in order.
-    hooks: Vec<Hook>,
+    hooks: Vec<CommitHook>,
     /// A statement of this unit failed outside an `attempt`.
     failed: Option<Error>,
     /// What was found wrong with the database itself, whatever the unit made of it.
@@ -37,8 +37,8 @@ pub(crate) struct Session {
     depth: u32,
 }
 
-impl Session {
-    pub(crate) fn new(engine: Engine) -> Self {
+impl UnitSession {
+    pub(crate) fn new(engine: EngineConnection) -> Self {
         Self {
             engine,
             may_write: true,
@@ -52,8 +52,8 @@ impl Session {
 
     pub(crate) fn engine_name(&self) -> &'static str {
         match self.engine {
-            Engine::Sqlite(_) => "sqlite",
-            Engine::Postgres(_) => "postgres",
+            EngineConnection::Sqlite(_) => "sqlite",
+            EngineConnection::Postgres(_) => "postgres",
         }
     }
 
@@ -79,11 +79,11 @@ impl Session {
         self.changed
     }
 
-    pub(crate) fn take_hooks(&mut self) -> Vec<Hook> {
+    pub(crate) fn take_hooks(&mut self) -> Vec<CommitHook> {
         std::mem::take(&mut self.hooks)
     }
 
-    pub(crate) fn after_commit(&mut self, hook: Hook) {
+    pub(crate) fn after_commit(&mut self, hook: CommitHook) {
         self.hooks.push(hook);
     }
 
@@ -95,8 +95,8 @@ impl Session {
     ) -> Result<u64> {
         self.guard(params)?;
         let outcome = match &mut self.engine {
-            Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params),
-            Engine::Postgres(connection) => connection.execute(sql.postgres, first, params),
+            EngineConnection::Sqlite(connection) => connection.execute(sql.sqlite, first, params),
+            EngineConnection::Postgres(connection) => connection.execute(sql.postgres, first, params),
         };
         self.changed |= matches!(outcome, Ok(rows) if rows > 0);
         self.note(outcome)
@@ -105,11 +105,15 @@ impl Session {
     pub(crate) fn send(&mut self, sql: Sql, first: Option<Param<'_>>, params: &[Param<'_>]) -> Result<()> {
         self.guard(params)?;
         let outcome = match &mut self.engine {
-            Engine::Sqlite(connection) => connection.execute(sql.sqlite, first, params).map(|rows| rows > 0),
+            EngineConnection::Sqlite(connection) => {
+                connection.execute(sql.sqlite, first, params).map(|rows| rows > 0)
+            }
             // It would be dropped unseen with the transaction.
-            Engine::Postgres(_) if !self.may_write => Err(reader_writes()),
+            EngineConnection::Postgres(_) if !self.may_write => Err(reader_writes()),
             // Whether it changes any is not known yet; what is sent is there to do so.
-            Engine::Postgres(connection) => connection.send(sql.postgres, first, params).map(|()| true),
+            EngineConnection::Postgres(connection) => {
+                connection.send(sql.postgres, first, params).map(|()| true)
+            }
         };
         self.changed |= matches!(outcome, Ok(true));
         self.note(outcome).map(drop)
@@ -129,8 +133,10 @@ impl Session {
             Ok(())
         };
         let outcome = match &mut self.engine {
-            Engine::Sqlite(connection) => connection.query(sql.sqlite, first, params, &mut each),
-            Engine::Postgres(connection) => connection.query(sql.postgres, first, params, &mut each),
+            EngineConnection::Sqlite(connection) => connection.query(sql.sqlite, first, params, &mut each),
+            EngineConnection::Postgres(connection) => {
+                connection.query(sql.postgres, first, params, &mut each)
+            }
         };
         self.note(outcome).map(|()| rows)
     }
@@ -155,7 +161,7 @@ impl Session {
             return outcome;
         }
         self.hooks.truncate(hooks_before);
-        if let Engine::Postgres(connection) = &mut self.engine {
+        if let EngineConnection::Postgres(connection) = &mut self.engine {
             connection.forget_sent();
         }
         self.command(&format!("ROLLBACK TO SAVEPOINT {name}"))?;
@@ -166,14 +172,14 @@ impl Session {
     /// From here the statements of this transaction are one tenant's, and the door is shut.
     pub(crate) fn enter_tenant(&mut self, tenant: TenantId) -> Result<()> {
         self.guard(&[])?;
-        if matches!(self.engine, Engine::Postgres(_)) {
+        if matches!(self.engine, EngineConnection::Postgres(_)) {
             self.command(&format!("SET LOCAL app.tenant_id = '{tenant}'; SET LOCAL app.door = ''"))?;
         }
         Ok(())
     }
 
-    pub(crate) fn leave_tenant(&mut self, door: Door) -> Result<()> {
-        if matches!(self.engine, Engine::Postgres(_)) && self.failed.is_none() {
+    pub(crate) fn leave_tenant(&mut self, door: PlatformScope) -> Result<()> {
+        if matches!(self.engine, EngineConnection::Postgres(_)) && self.failed.is_none() {
             self.command(&format!("SET LOCAL app.tenant_id = ''; SET LOCAL app.door = '{}'", door.name()))?;
         }
         Ok(())
@@ -181,7 +187,7 @@ impl Session {
 
     /// What was sent inside an attempt fails inside it.
     fn flush(&mut self) {
-        if let Engine::Postgres(connection) = &mut self.engine
+        if let EngineConnection::Postgres(connection) = &mut self.engine
             && self.failed.is_none()
         {
             let outcome = connection.flush();
@@ -192,8 +198,8 @@ impl Session {
 
     fn command(&mut self, text: &str) -> Result<()> {
         let outcome = match &mut self.engine {
-            Engine::Sqlite(connection) => connection.command(text),
-            Engine::Postgres(connection) => connection.command(text),
+            EngineConnection::Sqlite(connection) => connection.command(text),
+            EngineConnection::Postgres(connection) => connection.command(text),
         };
         self.note(outcome)
     }

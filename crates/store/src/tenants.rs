@@ -7,10 +7,10 @@ use crate::page::{Cursor, Page, PageRequest};
 use crate::params;
 use crate::row::Row;
 use crate::sql::across_tenants;
-use crate::tx::{Door, PlatformTx, Tx};
+use crate::tx::{PlatformScope, PlatformTx, Tx};
 
 /// Managing tenants: adding, listing, pausing, archiving.
-pub const TENANTS: Door = Door::new("tenants");
+pub const TENANTS: PlatformScope = PlatformScope::new("tenants");
 
 /// Adds a tenant; a name that is taken, even by an archived tenant, is a [`Error::Conflict`].
 pub fn add(tx: &mut PlatformTx<'_>, tenant: &Tenant) -> Result<()> {

@@ -4,23 +4,23 @@ use munshi_types::TenantId;
 
 use crate::error::{Error, Result};
 use crate::row::Row;
-use crate::session::Session;
+use crate::session::UnitSession;
 use crate::sql::{PlatformSql, Sql};
 use crate::value::{Param, ToParam};
 
 /// A transaction of one tenant. Every statement gets the tenant as `$1`; on Postgres row-level security
 /// holds it to that tenant a second time.
 pub struct Tx<'u> {
-    pub(crate) session: &'u mut Session,
+    pub(crate) session: &'u mut UnitSession,
     pub(crate) tenant: TenantId,
 }
 
 /// The reason a unit may see every tenant. Each is a constant beside the tables it opens, so there are few
 /// and all can be found; on Postgres it opens only the tables declared `VIA` its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Door(&'static str);
+pub struct PlatformScope(&'static str);
 
-impl Door {
+impl PlatformScope {
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
@@ -30,10 +30,10 @@ impl Door {
     }
 }
 
-/// A transaction that belongs to the installation, not to a tenant, opened through a [`Door`].
+/// A transaction that belongs to the installation, not to a tenant, opened through a [`PlatformScope`].
 pub struct PlatformTx<'u> {
-    pub(crate) session: &'u mut Session,
-    pub(crate) door: Door,
+    pub(crate) session: &'u mut UnitSession,
+    pub(crate) door: PlatformScope,
 }
 
 impl Tx<'_> {

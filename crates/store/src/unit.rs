@@ -13,8 +13,8 @@ use munshi_types::TenantId;
 use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
-use crate::session::{Hook, Session};
-use crate::tx::Door;
+use crate::session::{CommitHook, UnitSession};
+use crate::tx::PlatformScope;
 
 const QUEUED: u8 = 0;
 const RUNNING: u8 = 1;
@@ -22,29 +22,29 @@ const ABANDONED: u8 = 2;
 
 /// Who the transaction is for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Scope {
+pub(crate) enum UnitScope {
     Tenant(TenantId),
-    Platform(Door),
+    Platform(PlatformScope),
 }
 
 /// What became of a unit when its closure returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum UnitVerdict {
     Commit,
     RollBack,
 }
 
 /// The caller's end of a queued unit.
-pub(crate) struct Claim(Arc<AtomicU8>);
+pub(crate) struct UnitHandle(Arc<AtomicU8>);
 
-impl Claim {
+impl UnitHandle {
     /// True when the unit had not begun and now never will.
     pub(crate) fn abandon(&self) -> bool {
         self.0.compare_exchange(QUEUED, ABANDONED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
-impl Drop for Claim {
+impl Drop for UnitHandle {
     fn drop(&mut self) {
         self.abandon();
     }
@@ -52,10 +52,10 @@ impl Drop for Claim {
 
 /// A closure's own answer, whatever its type: units are many, and what carries them is compiled once.
 pub(crate) type UnitAnswer = Result<Box<dyn Any + Send>, Box<dyn Any + Send>>;
-pub(crate) type UnitBody = Box<dyn FnOnce(&mut Session) -> UnitAnswer + Send>;
+pub(crate) type UnitBody = Box<dyn FnOnce(&mut UnitSession) -> UnitAnswer + Send>;
 
 /// Takes the types out of a closure. `answered` puts them back.
-pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut Session) -> Result<T, E> + Send + 'static) -> UnitBody
+pub(crate) fn untyped<T, E>(act: impl FnOnce(&mut UnitSession) -> Result<T, E> + Send + 'static) -> UnitBody
 where
     T: Send + 'static,
     E: Send + 'static,
@@ -75,25 +75,28 @@ pub(crate) fn answered<T: 'static, E: From<Error> + 'static>(answer: Result<Unit
 }
 
 /// A unit as the threads see it.
-pub(crate) struct Unit {
-    scope: Scope,
+pub(crate) struct UnitOfWork {
+    scope: UnitScope,
     act: Option<UnitBody>,
     outcome: Option<Result<UnitAnswer>>,
-    hooks: Vec<Hook>,
+    hooks: Vec<CommitHook>,
     reply: oneshot::Sender<Result<UnitAnswer>>,
     state: Arc<AtomicU8>,
 }
 
-impl Unit {
-    pub(crate) fn new(scope: Scope, act: UnitBody) -> (Self, oneshot::Receiver<Result<UnitAnswer>>, Claim) {
+impl UnitOfWork {
+    pub(crate) fn new(
+        scope: UnitScope,
+        act: UnitBody,
+    ) -> (Self, oneshot::Receiver<Result<UnitAnswer>>, UnitHandle) {
         let (reply, answer) = oneshot::channel();
         let state = Arc::new(AtomicU8::new(QUEUED));
-        let claim = Claim(state.clone());
+        let claim = UnitHandle(state.clone());
         let unit = Self { scope, act: Some(act), outcome: None, hooks: Vec::new(), reply, state };
         (unit, answer, claim)
     }
 
-    pub(crate) fn scope(&self) -> Scope {
+    pub(crate) fn scope(&self) -> UnitScope {
         self.scope
     }
 
@@ -108,9 +111,9 @@ impl Unit {
     }
 
     /// Runs the closure. Whether to commit is the verdict; what to tell the caller stays inside until `settle`.
-    pub(crate) fn run(&mut self, session: &mut Session) -> Verdict {
+    pub(crate) fn run(&mut self, session: &mut UnitSession) -> UnitVerdict {
         session.reset();
-        let Some(act) = self.act.take() else { return Verdict::RollBack };
+        let Some(act) = self.act.take() else { return UnitVerdict::RollBack };
         let inside = Inside::enter();
         let outcome = catch_unwind(AssertUnwindSafe(|| act(session)));
         drop(inside);
@@ -122,7 +125,7 @@ impl Unit {
             Ok(Err(error)) => Ok(Err(error)),
             Err(panic) => Err(Error::Panicked(message_of(panic.as_ref()))),
         };
-        let verdict = if matches!(outcome, Ok(Ok(_))) { Verdict::Commit } else { Verdict::RollBack };
+        let verdict = if matches!(outcome, Ok(Ok(_))) { UnitVerdict::Commit } else { UnitVerdict::RollBack };
         self.hooks = session.take_hooks();
         self.outcome = Some(outcome);
         verdict

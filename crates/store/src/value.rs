@@ -59,9 +59,9 @@ macro_rules! params {
 
 /// A value kept as JSON. Encoded once, when it is made, so that a bad value fails before the unit begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Json(String);
+pub struct JsonText(String);
 
-impl Json {
+impl JsonText {
     pub fn of(value: &impl Serialize) -> Result<Self> {
         let text = serde_json::to_string(value)
             .map_err(|error| Error::Misuse(format!("the value can't be written as JSON: {error}")))?;
@@ -139,7 +139,7 @@ param! {
     Uuid => |value| Param::Uuid(*value);
     Timestamp => |value| Param::Time(*value);
     Money => |value| Param::Integer(value.as_paise());
-    Json => |value| Param::Json(&value.0);
+    JsonText => |value| Param::Json(&value.0);
     Vector => |value| Param::Vector(&value.0);
 }
 
@@ -195,7 +195,7 @@ column! {
     Uuid, "a uuid": Column::Uuid(value) => Ok(value), Column::Bytes(value) => uuid_of(value);
     Timestamp, "a time": Column::Time(value) => Ok(value), Column::Integer(value) => Ok(Timestamp::from_micros(value));
     Money, "an amount of paise": Column::Integer(value) => Ok(Money::from_paise(value));
-    Json, "JSON": Column::Text(value) => Ok(Json(value.to_owned()));
+    JsonText, "JSON": Column::Text(value) => Ok(JsonText(value.to_owned()));
     Vector, "a vector": Column::Bytes(value) => little_endian(value), Column::PgVector(value) => pgvector(value);
 }
 

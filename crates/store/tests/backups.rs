@@ -4,13 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::care::{self, Progress};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migration};
+use munshi_store::care::{self, BackupProgress};
+use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migration};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{DatabaseEngine, TestDb};
 
 async fn sqlite() -> TestDb {
-    TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await
+    TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,7 +34,7 @@ async fn a_backup_taken_under_load_is_one_moment_of_the_database() {
             .unwrap();
         }
     });
-    let seen: Arc<Mutex<Vec<Progress>>> = Arc::default();
+    let seen: Arc<Mutex<Vec<BackupProgress>>> = Arc::default();
     let (target, copy) = (test.place.folder().join("copies").join("copy.db"), seen.clone());
     test.db.backup(target.clone(), move |progress| copy.lock().unwrap().push(progress)).await.unwrap();
     stop.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -46,7 +46,8 @@ async fn a_backup_taken_under_load_is_one_moment_of_the_database() {
             "{steps:?}"
         );
     }
-    let restored = Db::open(&Address::sqlite(&target), &test.options, &test.migrations).await.unwrap();
+    let restored =
+        Db::open(&DatabaseAddress::sqlite(&target), &test.options, &test.migrations).await.unwrap();
     let kept = restored.read(tenant, bodies).await.unwrap();
     let count = |word: &str| kept.iter().filter(|body| *body == word).count();
     assert_eq!(count("left"), count("right"));
@@ -80,7 +81,7 @@ async fn restoring_brings_back_the_copy_and_keeps_what_was_there() {
     );
     let now = Db::open(&address, &options, &migrations).await.unwrap();
     assert_eq!(now.read(tenant, bodies).await.unwrap(), ["then"]);
-    let before = Db::open(&Address::sqlite(&kept), &options, &migrations).await.unwrap();
+    let before = Db::open(&DatabaseAddress::sqlite(&kept), &options, &migrations).await.unwrap();
     assert_eq!(before.read(tenant, bodies).await.unwrap(), ["later", "then"]);
 }
 
@@ -89,7 +90,7 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
     const FUTURE: &[Migration] =
         &[Migration { name: "9009_future", text: "CREATE TENANT TABLE f (tenant_id UUID NOT NULL);" }];
     let test = sqlite().await;
-    let newer = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES, FUTURE]).await;
+    let newer = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES, FUTURE]).await;
     let tenant = test.tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "kept")).await.unwrap();
     let folder = test.place.folder();
@@ -115,7 +116,7 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn on_postgres_we_say_what_to_use() {
-    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
     let error = test.db.backup(test.place.folder().join("x"), |_| {}).await.unwrap_err();
     assert!(matches!(&error, Error::Address(what) if what.contains("pg_dump")), "{error}");
     let source = test.place.folder().join("x");
@@ -129,10 +130,10 @@ async fn on_postgres_we_say_what_to_use() {
 async fn a_database_of_another_version_is_copied_too() {
     const FUTURE: &[Migration] =
         &[Migration { name: "9009_future", text: "CREATE TENANT TABLE f (tenant_id UUID NOT NULL);" }];
-    let newer = TestDb::open(Engine::Sqlite, &[MIGRATIONS, FUTURE]).await;
+    let newer = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, FUTURE]).await;
     let copy = newer.place.folder().join("copy.db");
     care::backup(&newer.address, copy.clone(), &newer.options, |_| {}).await.unwrap();
-    care::examine(&Address::sqlite(&copy)).await.unwrap();
+    care::examine(&DatabaseAddress::sqlite(&copy)).await.unwrap();
 }
 
 #[cfg(unix)]
@@ -156,7 +157,9 @@ async fn looking_at_a_copy_does_not_change_it() {
     let copy = test.place.folder().join("copy.db");
     test.db.backup(copy.clone(), |_| {}).await.unwrap();
     let before = std::fs::read(&copy).unwrap();
-    munshi_store::migrate::state(&Address::sqlite(&copy), &test.options, &test.migrations).await.unwrap();
+    munshi_store::migrate::state(&DatabaseAddress::sqlite(&copy), &test.options, &test.migrations)
+        .await
+        .unwrap();
     assert_eq!(std::fs::read(&copy).unwrap(), before);
     assert!(!test.place.folder().join("copy.db-wal").exists());
 }

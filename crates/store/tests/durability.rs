@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::NOTES;
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result, params};
-use munshi_test_support::{Engine, TestDb, process, shim};
+use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migrations, Result, StoreOptions, params};
+use munshi_test_support::{DatabaseEngine, TestDb, process, shim};
 use munshi_types::{Id, TenantId};
 use uuid::Uuid;
 
@@ -52,7 +52,8 @@ fn be_the_writer(part: &str) {
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let db = Db::open(&Address::sqlite(path), &Options::default(), &migrations()).await.unwrap();
+        let db =
+            Db::open(&DatabaseAddress::sqlite(path), &StoreOptions::default(), &migrations()).await.unwrap();
         let next = Arc::new(AtomicU64::new(first));
         let mut writers = tokio::task::JoinSet::new();
         for _ in 0..16 {
@@ -105,7 +106,7 @@ fn listen(child: &mut Child, mut each: impl FnMut(&str, &mut Child)) {
 }
 
 async fn fresh() -> (TestDb, TenantId) {
-    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     (test, tenant)
 }

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Options};
+use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, StoreOptions};
 use munshi_test_support::database::server_url;
-use munshi_test_support::{Engine, TestDb};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -40,7 +40,7 @@ async fn encrypting_proxy(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_certificate_is_checked_against_the_given_authority() {
-    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     let signed = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let authority = test.place.folder().join("authority.pem");
@@ -57,26 +57,27 @@ async fn a_certificate_is_checked_against_the_given_authority() {
     let server = plain.split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
     let (proxy, _tasks) =
         encrypting_proxy(server.parse().unwrap(), TlsAcceptor::from(Arc::new(config))).await;
-    let url = |host: &str, more: &str| -> Address {
+    let url = |host: &str, more: &str| -> DatabaseAddress {
         let there =
             test.place.postgres_url("munshi_owner").replace(&server, &format!("{host}:{}", proxy.port()));
         there.replace("sslmode=disable", &format!("sslmode=require{more}")).parse().unwrap()
     };
     let trusted = format!("&sslrootcert={}", authority.display());
 
-    let db = Db::open(&url("localhost", &trusted), &Options::default(), &test.migrations).await.unwrap();
+    let db = Db::open(&url("localhost", &trusted), &StoreOptions::default(), &test.migrations).await.unwrap();
     db.write(tenant, |tx| add(tx, "sealed")).await.unwrap();
     assert_eq!(db.read(tenant, bodies).await.unwrap(), ["sealed"]);
 
-    let unknown = Db::open(&url("localhost", ""), &Options::default(), &test.migrations).await.unwrap_err();
+    let unknown =
+        Db::open(&url("localhost", ""), &StoreOptions::default(), &test.migrations).await.unwrap_err();
     assert!(matches!(&unknown, Error::Unavailable { what, .. } if what.contains("certificate")), "{unknown}");
     let misnamed =
-        Db::open(&url("127.0.0.1", &trusted), &Options::default(), &test.migrations).await.unwrap_err();
+        Db::open(&url("127.0.0.1", &trusted), &StoreOptions::default(), &test.migrations).await.unwrap_err();
     assert!(
         matches!(&misnamed, Error::Unavailable { what, .. } if what.contains("certificate")),
         "{misnamed}"
     );
     let missing = url("localhost", "&sslrootcert=/nowhere/authority.pem");
-    let missing = Db::open(&missing, &Options::default(), &test.migrations).await.unwrap_err();
+    let missing = Db::open(&missing, &StoreOptions::default(), &test.migrations).await.unwrap_err();
     assert!(matches!(&missing, Error::Address(what) if what.contains("/nowhere/authority.pem")), "{missing}");
 }

@@ -3,26 +3,28 @@
 
 use crate::support::{NOTES, add, bodies};
 use munshi_store::care;
-use munshi_store::migrate::{self, Request};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migration, Migrations, Options, Result, params};
-use munshi_test_support::database::{MORNING, Place};
-use munshi_test_support::{Engine, PATIENCE, TestDb, process, shim};
+use munshi_store::migrate::{self, MigrationRequest};
+use munshi_store::{
+    DatabaseAddress, Db, Error, MIGRATIONS, Migration, Migrations, Result, StoreOptions, params,
+};
+use munshi_test_support::database::{MORNING, TestDbStorage};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, process, shim};
 use munshi_types::TenantId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 async fn sqlite() -> TestDb {
-    TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await
+    TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await
 }
 fn migrations() -> Migrations {
     Migrations::new(&[MIGRATIONS, NOTES]).unwrap()
 }
-fn request(address: &Address, lists: &[&[Migration]]) -> Request {
-    Request {
+fn request(address: &DatabaseAddress, lists: &[&[Migration]]) -> MigrationRequest {
+    MigrationRequest {
         address: address.clone(),
         owner: None,
-        options: Options::default(),
+        options: StoreOptions::default(),
         migrations: Migrations::new(lists).unwrap(),
         now: MORNING,
         backups: None,
@@ -107,7 +109,7 @@ async fn restoring_twice_in_a_second_keeps_both() {
         care::restore(&address, copy.clone(), &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
     let b = care::restore(&address, copy, &options, &migrations, MORNING, |_| {}).await.unwrap().unwrap();
     assert_ne!(a, b);
-    let before = Db::open(&Address::sqlite(&a), &options, &migrations).await.unwrap();
+    let before = Db::open(&DatabaseAddress::sqlite(&a), &options, &migrations).await.unwrap();
     assert_eq!(before.read(tenant, bodies).await.unwrap(), ["precious"]);
     drop(place);
 }
@@ -134,7 +136,7 @@ async fn a_restore_does_not_alter_the_backup() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn somebody_elses_database_is_refused() {
-    let (address, place) = Place::make(Engine::Sqlite);
+    let (address, place) = TestDbStorage::make(DatabaseEngine::Sqlite);
     let path = place.folder().join("munshi.db");
     rusqlite::Connection::open(&path)
         .unwrap()
@@ -175,7 +177,7 @@ async fn a_damaged_file_is_not_ready() {
 
 const DATA: &[Migration] = &[Migration { name: "9002_data", text: "UPDATE notes SET body = 'changed';" }];
 
-async fn data_migration(engine: Engine) {
+async fn data_migration(engine: DatabaseEngine) {
     let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "old")).await.unwrap();
@@ -184,19 +186,20 @@ async fn data_migration(engine: Engine) {
 }
 #[tokio::test(flavor = "multi_thread")]
 async fn a_data_migration_sees_its_rows_on_sqlite() {
-    data_migration(Engine::Sqlite).await;
+    data_migration(DatabaseEngine::Sqlite).await;
 }
 #[tokio::test(flavor = "multi_thread")]
 async fn a_data_migration_sees_its_rows_on_postgres() {
-    data_migration(Engine::Postgres).await;
+    data_migration(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_peer_that_never_answers_times_out() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let address: Address = format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable").parse().unwrap();
-    let options = Options { connect_timeout: Duration::from_secs(1), ..Options::default() };
+    let address: DatabaseAddress =
+        format!("postgres://me@127.0.0.1:{port}/d?sslmode=disable").parse().unwrap();
+    let options = StoreOptions { connect_timeout: Duration::from_secs(1), ..StoreOptions::default() };
     let mut t = tokio::task::JoinSet::new();
     t.spawn(async move { Db::open(&address, &options, &migrations()).await.map(|_| ()) });
     let outcome = tokio::time::timeout(PATIENCE, t.join_next()).await;
@@ -207,8 +210,8 @@ async fn a_peer_that_never_answers_times_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neighbours_of_a_unit_that_had_to_be_stopped_are_told_to_try_again() {
-    let options = Options { statement_timeout: Duration::from_secs(1), ..Options::default() };
-    let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
+    let options = StoreOptions { statement_timeout: Duration::from_secs(1), ..StoreOptions::default() };
+    let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
     let tenant = test.tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
@@ -248,7 +251,7 @@ async fn neighbours_of_a_unit_that_had_to_be_stopped_are_told_to_try_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_apostrophe_in_a_comment_swaps_no_parameters() {
-    for engine in [Engine::Postgres, Engine::Sqlite] {
+    for engine in [DatabaseEngine::Postgres, DatabaseEngine::Sqlite] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
         let tenant = test.tenant("shop").await;
         let id = test.db.write(tenant, |tx| add(tx, "x")).await.unwrap();
@@ -270,7 +273,8 @@ fn the_child_meets_a_full_disk() {
     let (tenant, full) = tenant.split_once('|').unwrap();
     let tenant: TenantId = tenant.parse().unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let db = Db::open(&Address::sqlite(path), &Options::default(), &migrations()).await.unwrap();
+        let db =
+            Db::open(&DatabaseAddress::sqlite(path), &StoreOptions::default(), &migrations()).await.unwrap();
         std::fs::write(full, "").unwrap();
         let w = db.write(tenant, |tx| add(tx, "x")).await;
         println!("<<write {w:?}>>");
@@ -301,11 +305,11 @@ async fn a_full_disk_is_not_ready_until_there_is_room() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nul_in_json_and_a_nan_are_refused_by_both() {
     let mut seen = Vec::new();
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
         let tenant = test.tenant("shop").await;
-        let a = munshi_store::Json::of(&"a\0b");
-        assert!(matches!(a, Err(Error::Refused(_))) && munshi_store::Json::of(&"a\\u0000b").is_ok());
+        let a = munshi_store::JsonText::of(&"a\0b");
+        assert!(matches!(a, Err(Error::Refused(_))) && munshi_store::JsonText::of(&"a\\u0000b").is_ok());
         let b: Result<Option<f64>> = test
             .db
             .write(tenant, move |tx| {
@@ -323,7 +327,7 @@ async fn a_nul_in_json_and_a_nan_are_refused_by_both() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_writes_is_the_same_error_on_both() {
     let mut seen = Vec::new();
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let test = TestDb::open(engine, &[MIGRATIONS, NOTES]).await;
         let tenant = test.tenant("shop").await;
         let e = test.db.read(tenant, |tx| add(tx, "x")).await.unwrap_err();

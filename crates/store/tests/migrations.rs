@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::migrate::{self, Outcome, Request};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migration, Migrations, Options, Result};
-use munshi_test_support::database::{MORNING, Place};
-use munshi_test_support::{Engine, TestDb, on_both_engines};
+use munshi_store::migrate::{self, MigrationOutcome, MigrationRequest};
+use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migration, Migrations, Result, StoreOptions};
+use munshi_test_support::database::{MORNING, TestDbStorage};
+use munshi_test_support::{DatabaseEngine, TestDb, on_both_engines};
 
 const MORE: &[Migration] =
     &[Migration { name: "9002_more", text: "CREATE TENANT TABLE more (tenant_id UUID NOT NULL);" }];
@@ -15,11 +15,11 @@ const BROKEN: &[Migration] = &[Migration {
     text: "CREATE TENANT TABLE more (tenant_id UUID NOT NULL); INSERT INTO nowhere VALUES (1);",
 }];
 
-fn request(address: &Address, lists: &[&[Migration]]) -> Request {
-    Request {
+fn request(address: &DatabaseAddress, lists: &[&[Migration]]) -> MigrationRequest {
+    MigrationRequest {
         address: address.clone(),
         owner: None,
-        options: Options::default(),
+        options: StoreOptions::default(),
         migrations: Migrations::new(lists).unwrap(),
         now: MORNING,
         backups: None,
@@ -48,7 +48,7 @@ on_both_engines! {
         assert_eq!(outcome.applied, ["9002_more"]);
         try_open(&test, &[MIGRATIONS, NOTES, MORE]).await.unwrap();
         let again = migrate::run(request(&test.address, &[MIGRATIONS, NOTES, MORE])).await.unwrap();
-        assert_eq!(again, Outcome::default());
+        assert_eq!(again, MigrationOutcome::default());
     }
 
     async fn an_altered_migration_is_refused(test: TestDb) {
@@ -78,8 +78,8 @@ impl OpenWithMore for TestDb {
     }
 }
 
-async fn migrate_from_four_places_at_once(engine: Engine) {
-    let (address, _place) = tokio::task::spawn_blocking(move || Place::make(engine)).await.unwrap();
+async fn migrate_from_four_places_at_once(engine: DatabaseEngine) {
+    let (address, _place) = tokio::task::spawn_blocking(move || TestDbStorage::make(engine)).await.unwrap();
     let mut tasks = tokio::task::JoinSet::new();
     for _ in 0..4 {
         tasks.spawn(migrate::run(request(&address, &[MIGRATIONS, NOTES])));
@@ -92,17 +92,17 @@ async fn migrate_from_four_places_at_once(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_nodes_starting_at_once_migrate_once_on_sqlite() {
-    migrate_from_four_places_at_once(Engine::Sqlite).await;
+    migrate_from_four_places_at_once(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_nodes_starting_at_once_migrate_once_on_postgres() {
-    migrate_from_four_places_at_once(Engine::Postgres).await;
+    migrate_from_four_places_at_once(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_is_copied_before_it_is_migrated() {
-    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "before")).await.unwrap();
     let backups = test.place.folder().join("backups");
@@ -111,23 +111,24 @@ async fn sqlite_is_copied_before_it_is_migrated() {
     let outcome = migrate::run(upgrade).await.unwrap();
     let copy = outcome.backup.unwrap();
     assert_eq!(copy, backups.join("before-migrating-from-9001-20261115T033000Z.db"));
-    let old = Db::open(&Address::sqlite(&copy), &test.options, &test.migrations).await.unwrap();
+    let old = Db::open(&DatabaseAddress::sqlite(&copy), &test.options, &test.migrations).await.unwrap();
     assert_eq!(old.read(tenant, bodies).await.unwrap(), ["before"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_tables_belong_to_an_owner_the_app_is_not() {
-    let (owner, place) = tokio::task::spawn_blocking(|| Place::make(Engine::Postgres)).await.unwrap();
+    let (owner, place) =
+        tokio::task::spawn_blocking(|| TestDbStorage::make(DatabaseEngine::Postgres)).await.unwrap();
     let login = format!("munshi_login_{}", std::process::id());
     place.as_superuser(&format!("CREATE ROLE {login} LOGIN"));
-    let app: Address = place.postgres_url(&login).parse().unwrap();
+    let app: DatabaseAddress = place.postgres_url(&login).parse().unwrap();
     let mut first = request(&app, &[MIGRATIONS, NOTES]);
     let refused = migrate::run(first.clone()).await.unwrap_err();
     assert!(matches!(refused, Error::Schema(_) | Error::Refused(_)), "{refused}");
     first.owner = Some(owner);
     migrate::run(first).await.unwrap();
     let migrations = Migrations::new(&[MIGRATIONS, NOTES]).unwrap();
-    let db = Db::open(&app, &Options::default(), &migrations).await.unwrap();
+    let db = Db::open(&app, &StoreOptions::default(), &migrations).await.unwrap();
     db.check().await.unwrap();
     drop(db);
     place.as_superuser(&format!("DROP OWNED BY {login}; DROP ROLE {login}"));

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{NOTES, add, bodies};
-use munshi_store::{Address, Db, Error, MIGRATIONS, Migrations, Options, Result, Tx};
-use munshi_test_support::database::{Place, server_url};
+use munshi_store::{DatabaseAddress, Db, Error, MIGRATIONS, Migrations, Result, StoreOptions, Tx};
+use munshi_test_support::database::{TestDbStorage, server_url};
 use munshi_test_support::proxy::Proxy;
 use munshi_test_support::server::PrivateServer;
-use munshi_test_support::{Engine, PATIENCE, TestDb, until};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, until};
 use uuid::Uuid;
 
 fn migrations() -> Migrations {
@@ -23,8 +23,9 @@ async fn behind_proxy(test: &TestDb) -> (Proxy, Db) {
     let server: SocketAddr = place_of(&server_url()).parse().unwrap();
     let proxy = Proxy::to(server).await;
     let url = test.place.postgres_url("munshi_owner");
-    let address: Address = url.replace(&server.to_string(), &proxy.address.to_string()).parse().unwrap();
-    let options = Options { connections: 2, connect_timeout: PATIENCE, ..Options::default() };
+    let address: DatabaseAddress =
+        url.replace(&server.to_string(), &proxy.address.to_string()).parse().unwrap();
+    let options = StoreOptions { connections: 2, connect_timeout: PATIENCE, ..StoreOptions::default() };
     let db = Db::open(&address, &options, &migrations()).await.unwrap();
     (proxy, db)
 }
@@ -35,7 +36,7 @@ fn place_of(url: &str) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_line_to_postgres_is_said_and_mended() {
-    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     let (proxy, db) = behind_proxy(&test).await;
     db.write(tenant, |tx| add(tx, "before")).await.unwrap();
@@ -53,7 +54,7 @@ async fn a_cut_line_to_postgres_is_said_and_mended() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_line_cut_while_committing_leaves_the_outcome_unknown() {
-    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     let (proxy, db) = behind_proxy(&test).await;
     proxy.cut_after_commit();
@@ -65,7 +66,7 @@ async fn a_line_cut_while_committing_leaves_the_outcome_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_the_server_ended_are_replaced_unnoticed() {
-    let test = TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     for _ in 0..20 {
         test.db.read(tenant, bodies).await.unwrap();
@@ -81,16 +82,16 @@ async fn connections_the_server_ended_are_replaced_unnoticed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unreachable_postgres_is_named_without_its_password() {
-    let address: Address = "postgres://me:hunter2@127.0.0.1:1/shop?sslmode=disable".parse().unwrap();
-    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err();
+    let address: DatabaseAddress = "postgres://me:hunter2@127.0.0.1:1/shop?sslmode=disable".parse().unwrap();
+    let error = Db::open(&address, &StoreOptions::default(), &migrations()).await.unwrap_err();
     let text = error.to_string();
     assert!(error.is_outage() && text.contains("127.0.0.1:1/shop") && !text.contains("hunter2"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_statement_that_runs_too_long_is_stopped_on_both() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
-        let options = Options { statement_timeout: Duration::from_secs(1), ..Options::default() };
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
+        let options = StoreOptions { statement_timeout: Duration::from_secs(1), ..StoreOptions::default() };
         let test = TestDb::open_with(engine, &[MIGRATIONS, NOTES], options).await;
         let tenant = test.tenant("shop").await;
         test.db.write(tenant, |tx| add(tx, "first")).await.unwrap();
@@ -134,8 +135,8 @@ impl LongUnit {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
-    let options = Options { queue_timeout: Duration::from_secs(1), ..Options::default() };
-    let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
+    let options = StoreOptions { queue_timeout: Duration::from_secs(1), ..StoreOptions::default() };
+    let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
     let tenant = test.tenant("shop").await;
     let (db, slow, held) = (test.db.clone(), test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
@@ -151,7 +152,7 @@ async fn a_unit_that_waits_too_long_for_its_turn_never_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_unit_whose_caller_left_before_it_began_never_runs() {
-    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     let (slow, held) = (test.db.clone(), LongUnit::default());
     let mut tasks = tokio::task::JoinSet::new();
@@ -168,8 +169,8 @@ async fn a_unit_whose_caller_left_before_it_began_never_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_another_program_holds_is_busy() {
-    let options = Options { busy_timeout: Duration::from_millis(100), ..Options::default() };
-    let test = TestDb::open_with(Engine::Sqlite, &[MIGRATIONS, NOTES], options).await;
+    let options = StoreOptions { busy_timeout: Duration::from_millis(100), ..StoreOptions::default() };
+    let test = TestDb::open_with(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES], options).await;
     let tenant = test.tenant("shop").await;
     let other = rusqlite::Connection::open(test.place.folder().join("munshi.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -182,11 +183,11 @@ async fn a_file_another_program_holds_is_busy() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_no_database_is_damaged_and_left_alone() {
-    let (address, place) = Place::make(Engine::Sqlite);
+    let (address, place) = TestDbStorage::make(DatabaseEngine::Sqlite);
     let path = place.folder().join("munshi.db");
     std::fs::write(&path, "a letter to my aunt, much longer than a header. ".repeat(100)).unwrap();
     let before = std::fs::read(&path).unwrap();
-    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err();
+    let error = Db::open(&address, &StoreOptions::default(), &migrations()).await.unwrap_err();
     assert!(matches!(error, Error::Corrupt(_)), "{error}");
     assert!(error.to_string().contains("munshi restore"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
@@ -194,7 +195,7 @@ async fn a_file_that_is_no_database_is_damaged_and_left_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn damaged_pages_are_found() {
-    let test = TestDb::open(Engine::Sqlite, &[MIGRATIONS, NOTES]).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &[MIGRATIONS, NOTES]).await;
     let tenant = test.tenant("shop").await;
     for _ in 0..50 {
         test.db.write(tenant, |tx| add(tx, &"long text ".repeat(200))).await.unwrap();
@@ -212,11 +213,11 @@ async fn damaged_pages_are_found() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_can_not_be_written_is_named() {
-    let address = Address::sqlite("/proc/munshi/munshi.db");
-    let request = munshi_store::migrate::Request {
+    let address = DatabaseAddress::sqlite("/proc/munshi/munshi.db");
+    let request = munshi_store::migrate::MigrationRequest {
         address,
         owner: None,
-        options: Options::default(),
+        options: StoreOptions::default(),
         migrations: migrations(),
         now: munshi_test_support::database::MORNING,
         backups: None,
@@ -228,17 +229,17 @@ async fn a_folder_that_can_not_be_written_is_named() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_role_that_bypasses_the_rules_is_refused() {
     let server = tokio::task::spawn_blocking(PrivateServer::start).await.unwrap();
-    let address: Address = server.url.parse().unwrap();
-    let request = munshi_store::migrate::Request {
+    let address: DatabaseAddress = server.url.parse().unwrap();
+    let request = munshi_store::migrate::MigrationRequest {
         address: address.clone(),
         owner: None,
-        options: Options::default(),
+        options: StoreOptions::default(),
         migrations: migrations(),
         now: munshi_test_support::database::MORNING,
         backups: None,
     };
     munshi_store::migrate::run(request).await.unwrap();
-    let db = Db::open(&address, &Options::default(), &migrations()).await.unwrap();
+    let db = Db::open(&address, &StoreOptions::default(), &migrations()).await.unwrap();
     db.check().await.unwrap();
     let url = server.url.clone();
     std::thread::spawn(move || {
@@ -247,7 +248,7 @@ async fn a_role_that_bypasses_the_rules_is_refused() {
     })
     .join()
     .unwrap();
-    let error = Db::open(&address, &Options::default(), &migrations()).await.unwrap_err().to_string();
+    let error = Db::open(&address, &StoreOptions::default(), &migrations()).await.unwrap_err().to_string();
     assert!(error.contains("bypasses row-level security"), "{error}");
     drop(server);
     let gone = db.check().await.unwrap_err();

@@ -4,7 +4,7 @@
 use crate::support::{NOTES, add, bodies};
 use munshi_store::{Error, MIGRATIONS, Result, across_tenants, params, tenants};
 use munshi_store::{Page, PageRequest};
-use munshi_test_support::{Engine, TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, on_both_engines};
 use munshi_types::{TenantStatus, Zone};
 
 on_both_engines! {
@@ -93,7 +93,7 @@ on_both_engines! {
 }
 
 async fn postgres() -> TestDb {
-    TestDb::open(Engine::Postgres, &[MIGRATIONS, NOTES]).await
+    TestDb::open(DatabaseEngine::Postgres, &[MIGRATIONS, NOTES]).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -101,7 +101,7 @@ async fn on_postgres_no_setting_means_no_rows() {
     let test = postgres().await;
     let tenant = test.tenant("shop").await;
     test.db.write(tenant, |tx| add(tx, "secret")).await.unwrap();
-    let platform = test.db.platform(munshi_store::Door::new("tenants"));
+    let platform = test.db.platform(munshi_store::PlatformScope::new("tenants"));
     let count = across_tenants("SELECT count(*) FROM notes");
     let seen: i64 = platform.read(move |tx| tx.one(count, &[], |row| row.get(0))).await.unwrap();
     assert_eq!(seen, 0, "a door opens only its own tables");

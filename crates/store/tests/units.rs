@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::support::{NOTES, Refusal, add, bodies, send};
-use munshi_store::{Error, Json, MIGRATIONS, Result, Vector, params};
+use munshi_store::{Error, JsonText, MIGRATIONS, Result, Vector, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Money, Timestamp};
 use uuid::Uuid;
@@ -199,7 +199,7 @@ on_both_engines! {
     async fn every_kind_of_value_survives(test: TestDb) {
         let tenant = test.tenant("shop").await;
         let at = Timestamp::from_micros(1_794_709_800_123_456);
-        let doc = Json::of(&serde_json::json!({"₹": [1, 2.5, null], "x": "y"})).unwrap();
+        let doc = JsonText::of(&serde_json::json!({"₹": [1, 2.5, null], "x": "y"})).unwrap();
         let key = Uuid::from_u128(42);
         let copy = doc.clone();
         test.db.write(tenant, move |tx| {
@@ -222,7 +222,7 @@ on_both_engines! {
                 assert_eq!(row.get::<Vec<u8>>("raw")?, [0, 255]);
                 assert_eq!(row.get::<Uuid>("key")?, key);
                 assert_eq!(row.get::<Timestamp>("at")?, at);
-                assert_eq!(row.get::<Json>("doc")?.read::<serde_json::Value>()?, doc.read::<serde_json::Value>()?);
+                assert_eq!(row.get::<JsonText>("doc")?.read::<serde_json::Value>()?, doc.read::<serde_json::Value>()?);
                 assert_eq!(row.get::<Vector>("mark")?, Vector(vec![0.5, -1.25, 3.0]));
                 let wrong = row.get::<i64>("words").unwrap_err().to_string();
                 assert!(wrong.contains("column `words`: expected an integer, found text"), "{wrong}");

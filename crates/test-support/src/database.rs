@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use munshi_store::{Address, Db, Migration, Migrations, Options, tenants};
-use munshi_types::{FakeClock, Ids, SystemRandom, Tenant, TenantId, TenantStatus, Timestamp, Zone};
+use munshi_store::{DatabaseAddress, Db, Migration, Migrations, StoreOptions, tenants};
+use munshi_types::{FakeClock, IdGenerator, SystemRandom, Tenant, TenantId, TenantStatus, Timestamp, Zone};
 
-use crate::template::Template;
+use crate::template::DatabaseTemplate;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Engine {
+pub enum DatabaseEngine {
     Sqlite,
     Postgres,
 }
@@ -18,16 +18,16 @@ pub enum Engine {
 /// A migrated, empty database with a clock that stands still at a Sunday morning in November 2026.
 pub struct TestDb {
     pub db: Db,
-    pub address: Address,
+    pub address: DatabaseAddress,
     pub migrations: Migrations,
-    pub options: Options,
+    pub options: StoreOptions,
     pub clock: Arc<FakeClock>,
-    pub ids: Ids,
-    pub place: Place,
+    pub ids: IdGenerator,
+    pub place: TestDbStorage,
 }
 
 /// Where the database lives; dropping it removes it.
-pub struct Place {
+pub struct TestDbStorage {
     folder: tempfile::TempDir,
     database: Option<PostgresDatabase>,
 }
@@ -41,18 +41,26 @@ struct PostgresDatabase {
 pub const MORNING: Timestamp = Timestamp::from_micros(1_794_713_400_000_000);
 
 impl TestDb {
-    pub async fn open(engine: Engine, migrations: &[&[Migration]]) -> Self {
-        Self::open_with(engine, migrations, Options { connections: 8, readers: 2, ..Options::default() })
-            .await
+    pub async fn open(engine: DatabaseEngine, migrations: &[&[Migration]]) -> Self {
+        Self::open_with(
+            engine,
+            migrations,
+            StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() },
+        )
+        .await
     }
 
-    pub async fn open_with(engine: Engine, migrations: &[&[Migration]], options: Options) -> Self {
-        let template = Template::new(migrations, &options);
-        let (address, place) = Place::migrated(engine, &template).await;
+    pub async fn open_with(
+        engine: DatabaseEngine,
+        migrations: &[&[Migration]],
+        options: StoreOptions,
+    ) -> Self {
+        let template = DatabaseTemplate::new(migrations, &options);
+        let (address, place) = TestDbStorage::migrated(engine, &template).await;
         let migrations = template.migrations;
         let clock = Arc::new(FakeClock::at(MORNING));
         let db = Db::open(&address, &options, &migrations).await.unwrap();
-        let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+        let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
         Self { db, address, migrations, options, clock, ids, place }
     }
 
@@ -61,8 +69,8 @@ impl TestDb {
         Db::open(&self.address, &self.options, &self.migrations).await.unwrap()
     }
 
-    pub fn engine(&self) -> Engine {
-        if self.db.engine() == "sqlite" { Engine::Sqlite } else { Engine::Postgres }
+    pub fn engine(&self) -> DatabaseEngine {
+        if self.db.engine() == "sqlite" { DatabaseEngine::Sqlite } else { DatabaseEngine::Postgres }
     }
 
     pub async fn tenant(&self, name: &str) -> TenantId {
@@ -79,39 +87,39 @@ impl TestDb {
     }
 }
 
-impl Place {
+impl TestDbStorage {
     /// A folder, and on Postgres a database of its own, owned by a login that is no superuser.
-    pub fn make(engine: Engine) -> (Address, Self) {
+    pub fn make(engine: DatabaseEngine) -> (DatabaseAddress, Self) {
         let folder = tempfile::tempdir().unwrap();
         match engine {
-            Engine::Sqlite => {
-                (Address::sqlite(folder.path().join("munshi.db")), Self { folder, database: None })
+            DatabaseEngine::Sqlite => {
+                (DatabaseAddress::sqlite(folder.path().join("munshi.db")), Self { folder, database: None })
             }
-            Engine::Postgres => Self::on_postgres(folder, "template1"),
+            DatabaseEngine::Postgres => Self::on_postgres(folder, "template1"),
         }
     }
 
     /// The same with every table in it.
-    async fn migrated(engine: Engine, template: &Template) -> (Address, Self) {
+    async fn migrated(engine: DatabaseEngine, template: &DatabaseTemplate) -> (DatabaseAddress, Self) {
         let folder = tempfile::tempdir().unwrap();
         match engine {
-            Engine::Sqlite => {
+            DatabaseEngine::Sqlite => {
                 let path = folder.path().join("munshi.db");
-                let address = Address::sqlite(path.clone());
+                let address = DatabaseAddress::sqlite(path.clone());
                 match template.on_sqlite().await {
                     Some(file) => drop(std::fs::copy(file, path).unwrap()),
                     None => template.migrate(&address).await,
                 }
                 (address, Self { folder, database: None })
             }
-            Engine::Postgres => {
+            DatabaseEngine::Postgres => {
                 let name = template.on_postgres().await;
                 tokio::task::spawn_blocking(move || Self::on_postgres(folder, &name)).await.unwrap()
             }
         }
     }
 
-    fn on_postgres(folder: tempfile::TempDir, template: &str) -> (Address, Self) {
+    fn on_postgres(folder: tempfile::TempDir, template: &str) -> (DatabaseAddress, Self) {
         let database = PostgresDatabase::create(template);
         let address = url(&database.name, "munshi_owner").parse().unwrap();
         (address, Self { folder, database: Some(database) })

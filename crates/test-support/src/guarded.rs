@@ -15,12 +15,12 @@ use crate::waiting::PATIENCE;
 
 /// Whether the authorization server lets people in by a code, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codes {
+pub enum DeviceCodeSupport {
     Given,
     None,
 }
 
-pub struct Guarded {
+pub struct GuardedService {
     pub issuer: String,
     /// Where the service is called.
     pub url: String,
@@ -40,13 +40,13 @@ fn program(name: &str) -> Command {
     command
 }
 
-impl Guarded {
+impl GuardedService {
     /// What the service is told to write down goes into the folder.
-    pub fn start(folder: &Path, codes: Codes) -> Self {
+    pub fn start(folder: &Path, codes: DeviceCodeSupport) -> Self {
         let mut authority = program("node")
             .arg(server("authority.mjs"))
             .arg(environment::openid_provider_home())
-            .args((codes == Codes::None).then_some("--no-codes"))
+            .args((codes == DeviceCodeSupport::None).then_some("--no-codes"))
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -115,7 +115,7 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedService {
     fn drop(&mut self) {
         for child in [&mut self.authority, &mut self.service] {
             let _gone = child.kill();
@@ -126,7 +126,7 @@ impl Drop for Guarded {
 
 /// What a browser was shown.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct BrowserPage {
     pub status: u16,
     /// Where it is sent next.
     pub next: Option<String>,
@@ -142,11 +142,11 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub fn get(&mut self, url: &str) -> Seen {
+    pub fn get(&mut self, url: &str) -> BrowserPage {
         self.send("GET", url, "")
     }
 
-    pub fn send(&mut self, method: &str, url: &str, form: &str) -> Seen {
+    pub fn send(&mut self, method: &str, url: &str, form: &str) -> BrowserPage {
         let bare = url.strip_prefix("http://").unwrap();
         let (host, path) = bare.split_once('/').unwrap_or((bare, ""));
         let mut stream = TcpStream::connect(host).unwrap_or_else(|error| panic!("{url}: {error}"));
@@ -177,7 +177,7 @@ impl Browser {
 
     /// Follows until a page says something, or it is sent to an address that begins so: gives where it is, and what it
     /// saw last.
-    pub fn follow(&mut self, from: &str, until: &str) -> (String, Seen) {
+    pub fn follow(&mut self, from: &str, until: &str) -> (String, BrowserPage) {
         let mut at = from.to_owned();
         for _ in 0..12 {
             let seen = self.get(&at);
@@ -215,7 +215,7 @@ fn between(text: &str, before: &str, after: &str) -> String {
     rest.split_once(after).unwrap().0.to_owned()
 }
 
-fn seen(origin: &str, head: &str, text: &str) -> Seen {
+fn seen(origin: &str, head: &str, text: &str) -> BrowserPage {
     let mut lines = head.lines();
     let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
     let headers: Vec<(String, String)> = lines
@@ -224,5 +224,5 @@ fn seen(origin: &str, head: &str, text: &str) -> Seen {
         .collect();
     let next = headers.iter().find(|(name, _)| name == "location").map(|(_, next)| next);
     let next = next.map(|next| if next.starts_with('/') { format!("{origin}{next}") } else { next.clone() });
-    Seen { status, next, headers, text: text.to_owned() }
+    BrowserPage { status, next, headers, text: text.to_owned() }
 }

@@ -30,7 +30,7 @@ pub mod shim;
 mod template;
 pub mod waiting;
 
-pub use database::{Engine, TestDb};
+pub use database::{DatabaseEngine, TestDb};
 pub use waiting::{PATIENCE, until};
 
 /// Makes two tests of each function, `NAME::sqlite` and `NAME::postgres`.
@@ -57,12 +57,12 @@ macro_rules! on_both_engines {
 
             #[tokio::test(flavor = "multi_thread")]
             async fn sqlite() {
-                body($crate::TestDb::open($crate::Engine::Sqlite, &$lists).await).await;
+                body($crate::TestDb::open($crate::DatabaseEngine::Sqlite, &$lists).await).await;
             }
 
             #[tokio::test(flavor = "multi_thread")]
             async fn postgres() {
-                body($crate::TestDb::open($crate::Engine::Postgres, &$lists).await).await;
+                body($crate::TestDb::open($crate::DatabaseEngine::Postgres, &$lists).await).await;
             }
         }
     )+};

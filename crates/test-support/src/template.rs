@@ -7,20 +7,20 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
-use munshi_store::migrate::{self, Request};
-use munshi_store::{Address, Migration, Migrations, Options};
+use munshi_store::migrate::{self, MigrationRequest};
+use munshi_store::{DatabaseAddress, Migration, Migrations, StoreOptions};
 
 use crate::database::{MORNING, on_a_plain_thread, server_url};
 
 /// The migrations of one set of crates, and the name of the database they make.
-pub(crate) struct Template {
+pub(crate) struct DatabaseTemplate {
     pub(crate) migrations: Migrations,
-    pub(crate) options: Options,
+    pub(crate) options: StoreOptions,
     name: String,
 }
 
-impl Template {
-    pub(crate) fn new(crates: &[&[Migration]], options: &Options) -> Self {
+impl DatabaseTemplate {
+    pub(crate) fn new(crates: &[&[Migration]], options: &StoreOptions) -> Self {
         let mut hasher = DefaultHasher::new();
         for migration in crates.iter().flat_map(|list| list.iter()) {
             (migration.name, migration.text).hash(&mut hasher);
@@ -32,8 +32,8 @@ impl Template {
         }
     }
 
-    pub(crate) async fn migrate(&self, address: &Address) {
-        let request = Request {
+    pub(crate) async fn migrate(&self, address: &DatabaseAddress) {
+        let request = MigrationRequest {
             address: address.clone(),
             owner: None,
             options: self.options.clone(),
@@ -77,7 +77,7 @@ impl Template {
         if !file.exists() {
             let making = tempfile::tempdir_in(&folder).unwrap();
             let path = making.path().join("munshi.db");
-            self.migrate(&Address::sqlite(path.clone())).await;
+            self.migrate(&DatabaseAddress::sqlite(path.clone())).await;
             // Whoever comes second puts the same bytes in the first one's place.
             std::fs::rename(path, &file).unwrap();
         }

@@ -6,8 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_lang::Form;
-use munshi_tiers::guardrails::{Context, Prompt, RuleSet, Tongue};
+use munshi_lang::ScriptForm;
+use munshi_tiers::guardrails::{AllowedLanguage, GuardrailContext, GuardrailRuleSet, PromptFingerprint};
 use munshi_types::Language;
 
 const WORDS: usize = 300;
@@ -49,11 +49,11 @@ const REPLIES: [(&str, Language, &str); 5] = [
 ];
 
 fn main() {
-    let set = RuleSet::shipped();
+    let set = GuardrailRuleSet::shipped();
     let prompt =
         "You are Meera, a concierge. Be warm and brief, and never promise what the catalogue does not hold. "
             .repeat(40);
-    let prompt = std::sync::Arc::new(Prompt::new(&prompt, Vec::new()));
+    let prompt = std::sync::Arc::new(PromptFingerprint::new(&prompt, Vec::new()));
     let only = std::env::args().nth(1);
     for (name, language, text) in REPLIES {
         if only.as_ref().is_some_and(|only| only != name) {
@@ -61,14 +61,17 @@ fn main() {
         }
         let reply: Vec<&str> = text.split_whitespace().cycle().take(WORDS).collect();
         let reply = reply.join(" ");
-        let form = if name == "hinglish" { Some(Form::Latin) } else { None };
-        let lock = vec![Tongue { language, form }, Tongue { language: Language::English, form: None }];
-        let context = Context {
+        let form = if name == "hinglish" { Some(ScriptForm::Latin) } else { None };
+        let lock = vec![
+            AllowedLanguage { language, form },
+            AllowedLanguage { language: Language::English, form: None },
+        ];
+        let context = GuardrailContext {
             lock,
             prompt: Some(std::sync::Arc::clone(&prompt)),
             persona: Some("Meera".to_owned()),
             turns_since_price: Some(1),
-            ..Context::default()
+            ..GuardrailContext::default()
         };
         let found = set.check(&reply, &context).violations.len();
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| timed(&set, &reply, &context)).collect();
@@ -78,7 +81,7 @@ fn main() {
     }
 }
 
-fn timed(set: &RuleSet, reply: &str, context: &Context) -> Duration {
+fn timed(set: &GuardrailRuleSet, reply: &str, context: &GuardrailContext) -> Duration {
     let start = Instant::now();
     std::hint::black_box(set.check(std::hint::black_box(reply), context));
     start.elapsed()

@@ -4,25 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::{RoutingKey, TierKind, TierName, TierStatus};
-use munshi_types::{Ids, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
+use munshi_types::{IdGenerator, Tenant, TenantId, TenantName, TenantStatus, TierId, Zone};
 
 use crate::companion;
-use crate::draft::{Body, Draft};
+use crate::draft::{TierBody, TierDraft};
 use crate::error::{Error, Result};
-use crate::events::{self, Happened};
-use crate::files::Folder;
+use crate::events::{self, TierEventKind};
+use crate::files::TenantFolder;
 use crate::keys::{self, ROUTING};
-use crate::plan::{self, Action, Change, Installed, Plan, State, Title, Vanished};
-use crate::problem::Problems;
-use crate::rows::{self, Authorship, NewVersion};
+use crate::plan::{
+    self, ApplyPlan, InstalledNames, StoredTenantState, TierAction, TierChange, TierTitle, VanishedTierPolicy,
+};
+use crate::problem::FolderProblems;
+use crate::rows::{self, Authorship, NewTierVersion};
 
 /// Plans a tenant's folder against what is stored. Reads only.
 pub async fn plan_folder(
     db: &Db,
-    folder: &Folder,
-    vanished: Vanished,
-    installed: &Installed,
-) -> Result<Plan> {
+    folder: &TenantFolder,
+    vanished: VanishedTierPolicy,
+    installed: &InstalledNames,
+) -> Result<ApplyPlan> {
     let state = state(db, &folder.tenant, &folder.drafts).await?;
     with_beside(db, &state, folder, vanished, installed).await
 }
@@ -30,11 +32,11 @@ pub async fn plan_folder(
 /// The tiers and the files beside them.
 async fn with_beside(
     db: &Db,
-    state: &State,
-    folder: &Folder,
-    vanished: Vanished,
-    installed: &Installed,
-) -> Result<Plan> {
+    state: &StoredTenantState,
+    folder: &TenantFolder,
+    vanished: VanishedTierPolicy,
+    installed: &InstalledNames,
+) -> Result<ApplyPlan> {
     let mut plan = plan::plan(&folder.tenant, state, &folder.drafts, vanished, installed)?;
     let beside = companion::plan(db, state.tenant, &folder.beside).await?;
     plan.files = beside.changes;
@@ -54,16 +56,16 @@ async fn with_beside(
 /// Plans all of them, and tells everything that is wrong with any.
 pub async fn plan_folders(
     db: &Db,
-    folders: &[Folder],
-    vanished: Vanished,
-    installed: &Installed,
-) -> Result<Vec<Plan>> {
+    folders: &[TenantFolder],
+    vanished: VanishedTierPolicy,
+    installed: &InstalledNames,
+) -> Result<Vec<ApplyPlan>> {
     let mut states = Vec::new();
     for folder in folders {
         states.push(state(db, &folder.tenant, &folder.drafts).await?);
     }
-    let hold = |(folder, state): (&Folder, &State)| {
-        plan::Holding::of(&folder.tenant, state, &folder.drafts, vanished)
+    let hold = |(folder, state): (&TenantFolder, &StoredTenantState)| {
+        plan::TenantAddresses::of(&folder.tenant, state, &folder.drafts, vanished)
     };
     let all: Vec<_> = folders.iter().zip(&states).map(hold).collect();
     let (mut plans, mut problems) = (Vec::new(), Vec::new());
@@ -75,20 +77,24 @@ pub async fn plan_folders(
             Err(error) => return Err(error),
         }
     }
-    Problems::refuse(problems)?;
+    FolderProblems::refuse(problems)?;
     Ok(plans)
 }
 
 /// What is stored of a tenant, and which of the wanted addresses are another's.
-pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Result<State> {
+pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[TierDraft]) -> Result<StoredTenantState> {
     let (name, keys) = (tenant.clone(), plan::wanted(wanted));
     let bindings = wanted.iter().filter(|draft| draft.kind == TierKind::Binding);
-    let bindings: Vec<Body> = bindings.map(|draft| draft.body.clone()).collect();
+    let bindings: Vec<TierBody> = bindings.map(|draft| draft.body.clone()).collect();
     db.platform(ROUTING)
         .read(move |tx| {
             let Some(tenant) = tenants::find_by_name(tx, &name)? else {
                 let shadowing = keys::shadowing(tx, None, &keys)?;
-                return Ok(State { taken: keys::taken(tx, None, &keys)?, shadowing, ..State::default() });
+                return Ok(StoredTenantState {
+                    taken: keys::taken(tx, None, &keys)?,
+                    shadowing,
+                    ..StoredTenantState::default()
+                });
             };
             if tenant.status == TenantStatus::Archived {
                 return Err(Error::TenantArchived(name));
@@ -100,7 +106,7 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Res
             let named = plan::pins(bindings.iter().chain(active));
             let pinned = tx.as_tenant(tenant.id, |tx| rows::pinned(tx, named))?;
             let claimed = BTreeMap::new();
-            Ok(State { tenant: Some(tenant.id), tiers, pinned, taken, shadowing, claimed })
+            Ok(StoredTenantState { tenant: Some(tenant.id), tiers, pinned, taken, shadowing, claimed })
         })
         .await
 }
@@ -109,11 +115,11 @@ pub(crate) async fn state(db: &Db, tenant: &TenantName, wanted: &[Draft]) -> Res
 /// last in the transaction and in its tenant.
 pub async fn apply(
     db: &Db,
-    plans: Vec<Plan>,
+    plans: Vec<ApplyPlan>,
     zone: Zone,
     by: Authorship,
-    ids: &Ids,
-    tell: impl Fn(&mut Tx<'_>, &Plan, &Authorship) -> Result<()> + Send + 'static,
+    ids: &IdGenerator,
+    tell: impl Fn(&mut Tx<'_>, &ApplyPlan, &Authorship) -> Result<()> + Send + 'static,
 ) -> Result<()> {
     let work: Vec<Work> = plans
         .into_iter()
@@ -148,20 +154,20 @@ pub async fn apply(
 
 /// A plan with everything made that can be made before the transaction begins.
 struct Work {
-    plan: Plan,
+    plan: ApplyPlan,
     tenant: TenantId,
     /// Ids for the tiers that are new.
-    ids: BTreeMap<Title, TierId>,
-    versions: Vec<Option<NewVersion>>,
+    ids: BTreeMap<TierTitle, TierId>,
+    versions: Vec<Option<NewTierVersion>>,
 }
 
 impl Work {
-    fn of(plan: Plan, ids: &Ids) -> Result<Self> {
-        let new = plan.changes.iter().filter(|change| change.action == Action::Create);
+    fn of(plan: ApplyPlan, ids: &IdGenerator) -> Result<Self> {
+        let new = plan.changes.iter().filter(|change| change.action == TierAction::Create);
         let made = new.map(|change| (title(change), ids.next())).collect();
-        let version = |change: &Change| {
+        let version = |change: &TierChange| {
             let body = change.body.as_ref();
-            body.map(|body| NewVersion::new(change.to, body, &change.tokens)).transpose()
+            body.map(|body| NewTierVersion::new(change.to, body, &change.tokens)).transpose()
         };
         let versions = plan.changes.iter().map(version).collect::<Result<_>>()?;
         Ok(Self { tenant: plan.id.unwrap_or_else(|| ids.next()), ids: made, versions, plan })
@@ -229,8 +235,8 @@ impl Work {
     fn write_change(
         &self,
         tx: &mut Tx<'_>,
-        change: &Change,
-        version: Option<&NewVersion>,
+        change: &TierChange,
+        version: Option<&NewTierVersion>,
         by: &Authorship,
     ) -> Result<()> {
         let title = title(change);
@@ -247,32 +253,35 @@ impl Work {
                 .ok_or_else(|| Error::Overtaken { what: format!("{} {}", title.0, title.1) })?,
         };
         match (change.action, version) {
-            (Action::Archive, _) => rows::set_status(tx, id, TierStatus::Archived)?,
+            (TierAction::Archive, _) => rows::set_status(tx, id, TierStatus::Archived)?,
             (_, Some(version)) => rows::add_version(tx, id, version, by)?,
             (_, None) => rows::set_status(tx, id, TierStatus::Active)?,
         }
         let happened = match change.action {
-            Action::Archive => Some(Happened::Archived),
-            Action::Restore => Some(Happened::Restored),
-            Action::Create | Action::Update => None,
+            TierAction::Archive => Some(TierEventKind::Archived),
+            TierAction::Restore => Some(TierEventKind::Restored),
+            TierAction::Create | TierAction::Update => None,
         };
         if let Some(happened) = happened {
             events::add(tx, id, (happened, change.to, None), by)?;
         }
         // A restored tier that has the words it had was not taken back to anything.
         match self.plan.back_to.filter(|_| version.is_some()) {
-            Some(old) => events::add(tx, id, (Happened::RolledBack, change.to, Some(old)), by),
+            Some(old) => events::add(tx, id, (TierEventKind::RolledBack, change.to, Some(old)), by),
             None => Ok(()),
         }
     }
 }
 
-fn title(change: &Change) -> Title {
+fn title(change: &TierChange) -> TierTitle {
     (change.kind, change.name.clone())
 }
 
 /// The first tier that is not as it was.
-fn difference<V: PartialEq>(seen: &BTreeMap<Title, V>, now: &BTreeMap<Title, V>) -> Option<Title> {
+fn difference<V: PartialEq>(
+    seen: &BTreeMap<TierTitle, V>,
+    now: &BTreeMap<TierTitle, V>,
+) -> Option<TierTitle> {
     let gone = seen.iter().find(|(title, head)| now.get(*title) != Some(*head));
     let come = || now.iter().find(|(title, _)| !seen.contains_key(*title));
     gone.or_else(come).map(|(title, _)| title.clone())

@@ -9,7 +9,7 @@ use munshi_types::tier::{Agent, Destination, Team, TierKind};
 
 /// Something that two tiers may see differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Matter {
+pub enum TierMatter {
     /// What may happen at all: hard limits, procedures, a persona's no-go zones.
     Permission,
     /// How warm, how long, how playful.
@@ -25,7 +25,7 @@ pub enum Matter {
     RecallDepth,
 }
 
-impl Matter {
+impl TierMatter {
     pub const ALL: [Self; 7] = [
         Self::Permission,
         Self::Tone,
@@ -51,36 +51,40 @@ impl Matter {
 
 /// What kind of turn it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Situation {
+pub enum TurnSituation {
     #[default]
     Usual,
     /// A person has to take over, or is about to: for this turn the team's terseness comes before the human's charm.
     Escalation,
 }
 
-impl Situation {
+impl TurnSituation {
     pub const ALL: [Self; 2] = [Self::Usual, Self::Escalation];
 }
 
 /// The table: who is heard on a matter, the first first.
-pub const fn order(matter: Matter, situation: Situation) -> &'static [TierKind] {
+pub const fn order(matter: TierMatter, situation: TurnSituation) -> &'static [TierKind] {
     match (matter, situation) {
-        (Matter::Permission, _) => &[A, T, H],
-        (Matter::Tone | Matter::Phrasing, Situation::Usual) | (Matter::Language, _) => &[H, T],
-        (Matter::Tone | Matter::Phrasing, Situation::Escalation) | (Matter::Register, _) => &[T, H],
-        (Matter::ToolChoice | Matter::RecallDepth, _) => &[T, A],
+        (TierMatter::Permission, _) => &[A, T, H],
+        (TierMatter::Tone | TierMatter::Phrasing, TurnSituation::Usual) | (TierMatter::Language, _) => {
+            &[H, T]
+        }
+        (TierMatter::Tone | TierMatter::Phrasing, TurnSituation::Escalation) | (TierMatter::Register, _) => {
+            &[T, H]
+        }
+        (TierMatter::ToolChoice | TierMatter::RecallDepth, _) => &[T, A],
     }
 }
 
 /// What each tier says on a matter; none where it says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Said<V> {
+pub struct TierStatements<V> {
     pub human: Option<V>,
     pub team: Option<V>,
     pub agent: Option<V>,
 }
 
-impl<V> Said<V> {
+impl<V> TierStatements<V> {
     fn by(&mut self, tier: TierKind) -> Option<V> {
         match tier {
             H => self.human.take(),
@@ -92,12 +96,16 @@ impl<V> Said<V> {
 }
 
 /// Whose word counts, and the word. None where nobody who has a say said anything.
-pub fn decide<V>(matter: Matter, situation: Situation, mut said: Said<V>) -> Option<(TierKind, V)> {
+pub fn decide<V>(
+    matter: TierMatter,
+    situation: TurnSituation,
+    mut said: TierStatements<V>,
+) -> Option<(TierKind, V)> {
     order(matter, situation).iter().find_map(|tier| Some((*tier, said.by(*tier)?)))
 }
 
 /// Whether what `one` says stands against `other`.
-pub fn overrides(one: TierKind, other: TierKind, matter: Matter, situation: Situation) -> bool {
+pub fn overrides(one: TierKind, other: TierKind, matter: TierMatter, situation: TurnSituation) -> bool {
     let place = |tier| order(matter, situation).iter().position(|heard| *heard == tier);
     match (place(one), place(other)) {
         (Some(first), Some(second)) => first < second,
@@ -107,7 +115,7 @@ pub fn overrides(one: TierKind, other: TierKind, matter: Matter, situation: Situ
 
 /// How a tier says no to the one above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Refusal {
+pub enum TierRefusal {
     /// "This goes against our procedures": recorded as a broken guardrail.
     Procedure,
     /// "The tool failed, the budget is spent, it is blocked": the team gives it a form, the human a voice.
@@ -115,10 +123,10 @@ pub enum Refusal {
 }
 
 /// What a tier may refuse with; a human refuses nothing upward, for nobody stands above it.
-pub const fn refusal(tier: TierKind) -> Option<Refusal> {
+pub const fn refusal(tier: TierKind) -> Option<TierRefusal> {
     match tier {
-        T => Some(Refusal::Procedure),
-        A => Some(Refusal::Machinery),
+        T => Some(TierRefusal::Procedure),
+        A => Some(TierRefusal::Machinery),
         H | TierKind::Binding => None,
     }
 }
@@ -126,8 +134,8 @@ pub const fn refusal(tier: TierKind) -> Option<Refusal> {
 /// The tools a turn may use: the team's choice of what the agent has, in the agent's order, which is that of their
 /// importance. A team can't reach for what the agent lacks.
 pub fn tools(team: &Team, agent: &Agent) -> Vec<ToolName> {
-    let said = Said { human: None, team: team.tools.as_ref(), agent: Some(&agent.tools) };
-    let chosen = decide(Matter::ToolChoice, Situation::Usual, said).map(|(_, tools)| tools);
+    let said = TierStatements { human: None, team: team.tools.as_ref(), agent: Some(&agent.tools) };
+    let chosen = decide(TierMatter::ToolChoice, TurnSituation::Usual, said).map(|(_, tools)| tools);
     let is_chosen = |tool: &&ToolName| chosen.is_some_and(|chosen| chosen.contains(tool));
     agent.tools.iter().filter(is_chosen).cloned().collect()
 }
@@ -141,8 +149,8 @@ pub fn has_tool_of(team: &Team, agent: &Agent, connector: &str, tool: &ToolName)
 
 /// How many past episodes are called to mind.
 pub fn recall_depth(team: &Team, agent: &Agent) -> u8 {
-    let said = Said { human: None, team: team.recall, agent: Some(agent.memory.episodes) };
-    decide(Matter::RecallDepth, Situation::Usual, said).map_or(0, |(_, depth)| depth)
+    let said = TierStatements { human: None, team: team.recall, agent: Some(agent.memory.episodes) };
+    decide(TierMatter::RecallDepth, TurnSituation::Usual, said).map_or(0, |(_, depth)| depth)
 }
 
 /// Whether a conversation may be handed on there: only along the ways the team names.
@@ -153,8 +161,9 @@ pub fn may_hand_over(team: &Team, to: &Destination) -> bool {
 /// The table in words, for the model. Matters that are decided alike share a line.
 pub fn note() -> String {
     let mut lines: Vec<(String, String)> = Vec::new();
-    for matter in Matter::ALL {
-        let (usual, escalation) = (order(matter, Situation::Usual), order(matter, Situation::Escalation));
+    for matter in TierMatter::ALL {
+        let (usual, escalation) =
+            (order(matter, TurnSituation::Usual), order(matter, TurnSituation::Escalation));
         let mut who = heard(matter, usual);
         if usual != escalation {
             who = format!("{who}; in an escalation {}", heard(matter, escalation));
@@ -168,11 +177,11 @@ pub fn note() -> String {
     format!("# Where these disagree, the first named decides\n{}", lines.collect::<String>())
 }
 
-fn heard(matter: Matter, tiers: &[TierKind]) -> String {
+fn heard(matter: TierMatter, tiers: &[TierKind]) -> String {
     let names = tiers.iter().map(|tier| match tier {
         H => "you",
         T => "the team",
-        A | TierKind::Binding if matter == Matter::Permission => "the hard limits",
+        A | TierKind::Binding if matter == TierMatter::Permission => "the hard limits",
         A | TierKind::Binding => "what is set for you",
     });
     names.collect::<Vec<_>>().join(", then ")
@@ -180,13 +189,13 @@ fn heard(matter: Matter, tiers: &[TierKind]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use Matter::{Language, Permission, Phrasing, RecallDepth, Register, Tone, ToolChoice};
-    use Situation::{Escalation, Usual};
+    use TierMatter::{Language, Permission, Phrasing, RecallDepth, Register, Tone, ToolChoice};
+    use TurnSituation::{Escalation, Usual};
 
     use super::*;
 
     /// Every cell: who wins when all three speak, human and team, human and agent, team and agent, and each alone.
-    type Row = (Matter, Situation, [Option<TierKind>; 7]);
+    type Row = (TierMatter, TurnSituation, [Option<TierKind>; 7]);
     const CELLS: [Row; 14] = [
         (Permission, Usual, [Some(A), Some(T), Some(A), Some(A), Some(H), Some(T), Some(A)]),
         (Permission, Escalation, [Some(A), Some(T), Some(A), Some(A), Some(H), Some(T), Some(A)]),
@@ -212,12 +221,12 @@ mod tests {
             assert!(seen.insert((matter, situation)));
             for (speakers, winner) in SPEAKERS.into_iter().zip(winners) {
                 let says = |tier| speakers.contains(&tier).then_some(tier);
-                let said = Said { human: says(H), team: says(T), agent: says(A) };
+                let said = TierStatements { human: says(H), team: says(T), agent: says(A) };
                 let decided = decide(matter, situation, said);
                 assert_eq!(decided, winner.map(|tier| (tier, tier)), "{matter:?} {situation:?} {speakers:?}");
             }
         }
-        assert_eq!(seen.len(), Matter::ALL.len() * Situation::ALL.len(), "a cell is missing");
+        assert_eq!(seen.len(), TierMatter::ALL.len() * TurnSituation::ALL.len(), "a cell is missing");
     }
 
     #[test]
@@ -226,8 +235,8 @@ mod tests {
         assert!(overrides(T, H, Permission, Usual) && overrides(A, T, Permission, Escalation));
         assert!(overrides(T, H, ToolChoice, Usual), "a human has no say in tools");
         assert!(!overrides(H, A, ToolChoice, Usual) && !overrides(A, A, Tone, Usual));
-        for matter in Matter::ALL {
-            for situation in Situation::ALL {
+        for matter in TierMatter::ALL {
+            for situation in TurnSituation::ALL {
                 for (one, other) in [(H, T), (H, A), (T, A)] {
                     let both =
                         overrides(one, other, matter, situation) && overrides(other, one, matter, situation);
@@ -240,7 +249,7 @@ mod tests {
     #[test]
     fn refusals_go_upward_and_keep_their_kind() {
         let refusals = [refusal(H), refusal(T), refusal(A)];
-        assert_eq!(refusals, [None, Some(Refusal::Procedure), Some(Refusal::Machinery)]);
+        assert_eq!(refusals, [None, Some(TierRefusal::Procedure), Some(TierRefusal::Machinery)]);
     }
 
     #[test]

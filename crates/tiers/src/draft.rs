@@ -1,24 +1,24 @@
 //! A tier as somebody wants it to be: its body as written, and where each value was written.
 
-use munshi_types::tier::{Agent, Binding, Human, Slice, Team, TierKind, TierName};
+use munshi_types::tier::{Agent, Binding, BindingSlice, Human, Team, TierKind, TierName};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
-use crate::problem::Problem;
-use crate::shape::Spots;
+use crate::problem::FolderProblem;
+use crate::shape::ValuePositions;
 
 /// A tier's content with only what its author said; defaults are filled in when it is read. The same for files, the
 /// database and the diff between them.
-pub type Body = Map<String, Value>;
+pub type TierBody = Map<String, Value>;
 
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct TierDraft {
     pub kind: TierKind,
     pub name: TierName,
-    pub body: Body,
+    pub body: TierBody,
     /// As errors name it.
     pub(crate) file: String,
-    pub(crate) spots: Spots,
+    pub(crate) spots: ValuePositions,
 }
 
 /// A tier's content as everybody reads it. An agent's is only its own part: see [`merge`](crate::merge).
@@ -32,7 +32,7 @@ pub enum Tier {
 
 impl Tier {
     /// Fills in the defaults. A body that was checked always reads.
-    pub fn read(kind: TierKind, body: &Body) -> Result<Self> {
+    pub fn read(kind: TierKind, body: &TierBody) -> Result<Self> {
         let value = Value::Object(body.clone());
         let read = match kind {
             TierKind::Human => serde_json::from_value(value).map(Self::Human),
@@ -55,33 +55,33 @@ impl Tier {
     }
 }
 
-impl Draft {
+impl TierDraft {
     /// A draft that comes from no file, such as a version to go back to.
-    pub(crate) fn of(kind: TierKind, name: TierName, body: Body) -> Self {
+    pub(crate) fn of(kind: TierKind, name: TierName, body: TierBody) -> Self {
         let file = format!("{}/{name}", kind.folder());
-        Self { kind, name, body, file, spots: Spots::new() }
+        Self { kind, name, body, file, spots: ValuePositions::new() }
     }
 
     /// Whether it can be read at all; what the tables of `shape` can't say is found here.
-    pub(crate) fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<FolderProblem> {
         match Tier::read(self.kind, &self.body) {
             Ok(_) => Vec::new(),
             Err(error) => self.bad_slices().unwrap_or_else(|| vec![self.problem("", error.to_string())]),
         }
     }
 
-    fn bad_slices(&self) -> Option<Vec<Problem>> {
+    fn bad_slices(&self) -> Option<Vec<FolderProblem>> {
         let slices = self.body.get("slices")?.as_array()?;
         let bad = slices.iter().enumerate().filter_map(|(at, slice)| {
-            let error = serde_json::from_value::<Slice>(slice.clone()).err()?;
+            let error = serde_json::from_value::<BindingSlice>(slice.clone()).err()?;
             Some(self.problem(&format!("slices[{at}]"), error.to_string()))
         });
         Some(bad.collect::<Vec<_>>()).filter(|bad| !bad.is_empty())
     }
 
     /// A problem of the value at this path, at the place where it was written.
-    pub(crate) fn problem(&self, path: &str, what: impl Into<String>) -> Problem {
-        let problem = Problem::of_file(&self.file, what);
+    pub(crate) fn problem(&self, path: &str, what: impl Into<String>) -> FolderProblem {
+        let problem = FolderProblem::of_file(&self.file, what);
         let problem = if path.is_empty() { problem } else { problem.key(path) };
         match self.spots.get(path) {
             Some(place) => problem.at(*place),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use munshi_types::TenantName;
 use munshi_types::tier::{RoutingKey, TierKind, TierName};
 
-use crate::problem::Problems;
+use crate::problem::FolderProblems;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -14,7 +14,7 @@ pub enum Error {
 
     /// The files, or what they would make of the tenant, are wrong. Nothing was changed.
     #[error(transparent)]
-    Problems(#[from] Problems),
+    Problems(#[from] FolderProblems),
 
     /// Somebody else changed the tenant between the plan and its application. Nothing was changed; plan again.
     #[error("somebody changed {what} in the meantime, so nothing was changed")]

@@ -12,7 +12,7 @@ use crate::rows::{Authorship, number, word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Happened {
+pub enum TierEventKind {
     Archived,
     /// Brought back from the archive.
     Restored,
@@ -20,7 +20,7 @@ pub enum Happened {
     RolledBack,
 }
 
-impl Happened {
+impl TierEventKind {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Archived => "archived",
@@ -30,7 +30,7 @@ impl Happened {
     }
 }
 
-impl FromStr for Happened {
+impl FromStr for TierEventKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -43,8 +43,8 @@ impl FromStr for Happened {
 
 /// A line of a tier's history that is no version of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Event {
-    pub action: Happened,
+pub struct TierEvent {
+    pub action: TierEventKind,
     /// The version in force afterwards.
     pub version: u32,
     /// The version whose words it has, where it was rolled back.
@@ -54,13 +54,13 @@ pub struct Event {
     pub made_at: Timestamp,
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for TierEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.action, self.back_to) {
-            (Happened::Archived, _) => write!(f, "archived at version {}", self.version),
-            (Happened::Restored, _) => write!(f, "back from the archive with version {}", self.version),
-            (Happened::RolledBack, Some(old)) => write!(f, "rolled back to version {old}"),
-            (Happened::RolledBack, None) => write!(f, "rolled back"),
+            (TierEventKind::Archived, _) => write!(f, "archived at version {}", self.version),
+            (TierEventKind::Restored, _) => write!(f, "back from the archive with version {}", self.version),
+            (TierEventKind::RolledBack, Some(old)) => write!(f, "rolled back to version {old}"),
+            (TierEventKind::RolledBack, None) => write!(f, "rolled back"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl fmt::Display for Event {
 pub(crate) fn add(
     tx: &mut Tx<'_>,
     tier: TierId,
-    (action, version, back_to): (Happened, u32, Option<u32>),
+    (action, version, back_to): (TierEventKind, u32, Option<u32>),
     by: &Authorship,
 ) -> Result<()> {
     tx.execute(
@@ -91,14 +91,14 @@ pub(crate) fn add(
 }
 
 /// All of them, the newest first.
-pub(crate) fn of(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<Event>> {
+pub(crate) fn of(tx: &mut Tx<'_>, tier: TierId) -> Result<Vec<TierEvent>> {
     Ok(tx.all(
         "SELECT action, version, back_to, author, note, made_at FROM tier_events
          WHERE tenant_id = $1 AND tier_id = $2 ORDER BY number DESC",
         params![tier],
         |row| {
             let back_to: Option<i64> = row.get("back_to")?;
-            Ok(Event {
+            Ok(TierEvent {
                 action: word(row, "action")?,
                 version: number(row, "version")?,
                 back_to: back_to.and_then(|version| u32::try_from(version).ok()),

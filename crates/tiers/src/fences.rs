@@ -3,14 +3,14 @@
 //! It is kept in the database and not in a file beside it: all nodes of an installation must write the same prompt to the
 //! byte, or the providers' caches miss, and a copy of the database that is put back must bring its key along.
 
-use munshi_store::{Db, Door, PlatformTx, across_tenants, params};
+use munshi_store::{Db, PlatformScope, PlatformTx, across_tenants, params};
 use munshi_types::{Random, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::prompt::FenceKey;
 
 /// Reading the key for fences, and nothing else.
-const FENCES: Door = Door::new("fences");
+const FENCES: PlatformScope = PlatformScope::new("fences");
 
 /// The key, which is made now if there is none yet. A node asks once and holds it.
 pub async fn fence_key(db: &Db, random: &dyn Random, now: Timestamp) -> Result<FenceKey> {

@@ -1,12 +1,12 @@
 //! Rules that stand in the prompt and run again, as code, on what the model answers.
 //!
-//! A reply leaves sentence by sentence: [`Checker`] takes what the model streams and hands out what may be sent.
+//! A reply leaves sentence by sentence: [`GuardrailChecker`] takes what the model streams and hands out what may be sent.
 //! A rule blocks a sentence (a phrase is said instead), rewrites it, or only logs. All rules read one
 //! normalised form of the text, so that spaced, dotted and disguised letters are read once, for all of them.
 //!
 //! # Layout
-//! - `rule`: [`Rule`] and what it finds; `context`: what rules know of the turn
-//! - `set`: [`RuleSet`], the rules of a binding; `checker`: [`Checker`], the stream
+//! - `rule`: [`GuardrailRule`] and what it finds; `context`: what rules know of the turn
+//! - `set`: [`GuardrailRuleSet`], the rules of a binding; `checker`: [`GuardrailChecker`], the stream
 //! - `custom`: [`PatternRule`], a tenant's own rule
 //! - `letters`, `tokens`, `joins`: the normalised text and its way back to the original; `traits`: what it has at all
 //! - `classes`, `table`, `lexicon`: word classes, from the files of `lexicon/`
@@ -42,12 +42,12 @@ mod table;
 mod tokens;
 mod traits;
 
-pub use checker::{Checker, Cleared, Piece};
-pub use context::{Context, Election, Item, Prompt, Tongue};
+pub use checker::{ClearedOutput, GuardrailChecker, ReplyPiece};
+pub use context::{AllowedLanguage, CatalogItem, ElectionMode, GuardrailContext, PromptFingerprint};
 pub use custom::{PatternError, PatternRule, PatternRules};
-pub use heard::Heard;
+pub use heard::MessageSignals;
 pub use phrases::add_phrases;
-pub use rule::{Rule, Scope, Severity, Tier, Violation};
+pub use rule::{GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, GuardrailViolation};
 pub(crate) use rules::price_cooldown;
 pub use sentences::sentences;
-pub use set::{Parameters, RuleSet, UnknownRule, Verdict};
+pub use set::{GuardrailParameters, GuardrailRuleSet, GuardrailVerdict, UnknownGuardrailRule};

@@ -9,37 +9,39 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::apply;
-use crate::draft::{Body, Draft, Tier};
+use crate::draft::{Tier, TierBody, TierDraft};
 use crate::error::{Error, Result};
-use crate::events::{self, Event};
+use crate::events::{self, TierEvent};
 use crate::keys::ROUTING;
-use crate::merge::{self, Origin};
-use crate::plan::{self, Installed, Plan, State, Stored, Title, Vanished};
-use crate::rows::{self, VersionView};
-use crate::size::Tokens;
+use crate::merge::{self, AgentValueOrigin};
+use crate::plan::{
+    self, ApplyPlan, InstalledNames, StoredTenantState, StoredTier, TierTitle, VanishedTierPolicy,
+};
+use crate::rows::{self, TierVersionView};
+use crate::size::TierTokenCounts;
 
 /// A tier and how it came about, the newest version first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Log {
+pub struct TierHistory {
     pub kind: TierKind,
     pub name: TierName,
     pub status: TierStatus,
-    pub versions: Vec<Entry>,
+    pub versions: Vec<TierHistoryEntry>,
     /// What else happened to it, the newest first.
-    pub events: Vec<Event>,
+    pub events: Vec<TierEvent>,
 }
 
 /// A version and how it differs from the one before.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Entry {
+pub struct TierHistoryEntry {
     #[serde(flatten)]
-    pub version: VersionView,
+    pub version: TierVersionView,
     pub changes: Vec<plan::FieldChange>,
 }
 
 /// A tier at one version. An agent is shown with all that it extends.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Shown {
+pub struct TierSnapshot {
     pub kind: TierKind,
     pub name: TierName,
     pub status: TierStatus,
@@ -48,19 +50,19 @@ pub struct Shown {
     /// Every value, defaults filled in.
     pub values: Value,
     /// Of an agent: who said each value, by path.
-    pub origins: BTreeMap<String, Origin>,
-    pub tokens: Tokens,
+    pub origins: BTreeMap<String, AgentValueOrigin>,
+    pub tokens: TierTokenCounts,
     /// As it was written, which is what `export` writes.
     #[serde(skip)]
-    pub body: Body,
+    pub body: TierBody,
 }
 
 /// Every tier of a tenant, as `export` writes them: the active ones at their version in force.
-pub async fn tiers(db: &Db, tenant: &TenantName) -> Result<Vec<Stored>> {
+pub async fn tiers(db: &Db, tenant: &TenantName) -> Result<Vec<StoredTier>> {
     Ok(all(db, tenant).await?.into_values().collect())
 }
 
-pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<Log> {
+pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) -> Result<TierHistory> {
     let (who, title) = (tenant.clone(), (kind, name.clone()));
     let read = move |tx: &mut PlatformTx<'_>| {
         let found = known(tx, &who)?;
@@ -71,12 +73,13 @@ pub async fn log(db: &Db, tenant: &TenantName, kind: TierKind, name: &TierName) 
         })
     };
     let (status, versions, events) = db.platform(ROUTING).read(read).await?;
-    let nothing = Body::new();
+    let nothing = TierBody::new();
     let before = versions.iter().skip(1).map(|older| &older.body).chain([&nothing]);
     let changes = versions.iter().zip(before).map(|(version, before)| plan::fields(before, &version.body));
     let changes: Vec<_> = changes.collect();
-    let entries = versions.into_iter().zip(changes).map(|(version, changes)| Entry { version, changes });
-    Ok(Log { kind, name: name.clone(), status, versions: entries.collect(), events })
+    let entries =
+        versions.into_iter().zip(changes).map(|(version, changes)| TierHistoryEntry { version, changes });
+    Ok(TierHistory { kind, name: name.clone(), status, versions: entries.collect(), events })
 }
 
 /// A tier at a version, or at the one in force.
@@ -86,7 +89,7 @@ pub async fn show(
     kind: TierKind,
     name: &TierName,
     version: Option<u32>,
-) -> Result<Shown> {
+) -> Result<TierSnapshot> {
     let tiers = all(db, tenant).await?;
     let title = (kind, name.clone());
     let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?.clone();
@@ -105,8 +108,8 @@ pub async fn show(
         }
         _ => (Tier::read(kind, &tier.body)?.values()?, BTreeMap::new()),
     };
-    let Stored { kind, name, status, version, latest, body, tokens, .. } = tier;
-    Ok(Shown { kind, name, status, version, latest, values, origins, tokens, body })
+    let StoredTier { kind, name, status, version, latest, body, tokens, .. } = tier;
+    Ok(TierSnapshot { kind, name, status, version, latest, values, origins, tokens, body })
 }
 
 /// Plans the return to a version, or to the one before. It becomes a new version, so that the history stays whole; all
@@ -117,8 +120,8 @@ pub async fn plan_rollback(
     kind: TierKind,
     name: &TierName,
     version: Option<u32>,
-    installed: &Installed,
-) -> Result<(Plan, u32)> {
+    installed: &InstalledNames,
+) -> Result<(ApplyPlan, u32)> {
     let tiers = all(db, tenant).await?;
     let title = (kind, name.clone());
     let current = tiers.get(&title).ok_or_else(|| no_tier(tenant, &title))?;
@@ -127,9 +130,9 @@ pub async fn plan_rollback(
         None => before(db, tenant, current).await?,
     };
     let old = at(db, tenant, current, back_to).await?;
-    let wanted = vec![Draft::of(kind, name.clone(), old.body)];
-    let state: State = apply::state(db, tenant, &wanted).await?;
-    let mut plan = plan::plan(tenant, &state, &wanted, Vanished::Keep, installed)?;
+    let wanted = vec![TierDraft::of(kind, name.clone(), old.body)];
+    let state: StoredTenantState = apply::state(db, tenant, &wanted).await?;
+    let mut plan = plan::plan(tenant, &state, &wanted, VanishedTierPolicy::Keep, installed)?;
     // Nothing is missing from a folder where there is none.
     plan.left.clear();
     plan.back_to = Some(back_to);
@@ -137,7 +140,7 @@ pub async fn plan_rollback(
 }
 
 /// The version before the one whose words are in force, so that going back twice goes back twice.
-async fn before(db: &Db, tenant: &TenantName, current: &Stored) -> Result<u32> {
+async fn before(db: &Db, tenant: &TenantName, current: &StoredTier) -> Result<u32> {
     let (who, id) = (tenant.clone(), current.id);
     let read = move |tx: &mut PlatformTx<'_>| {
         let found = known(tx, &who)?;
@@ -156,7 +159,7 @@ async fn before(db: &Db, tenant: &TenantName, current: &Stored) -> Result<u32> {
     version.checked_sub(1).filter(|version| *version > 0).ok_or_else(first)
 }
 
-async fn at(db: &Db, tenant: &TenantName, current: &Stored, version: u32) -> Result<Stored> {
+async fn at(db: &Db, tenant: &TenantName, current: &StoredTier, version: u32) -> Result<StoredTier> {
     let (who, kind, name) = (tenant.clone(), current.kind, current.name.clone());
     let found = db
         .platform(ROUTING)
@@ -169,7 +172,7 @@ async fn at(db: &Db, tenant: &TenantName, current: &Stored, version: u32) -> Res
     found.ok_or(Error::NoVersion { kind, name, version, latest })
 }
 
-async fn all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<Title, Stored>> {
+async fn all(db: &Db, tenant: &TenantName) -> Result<BTreeMap<TierTitle, StoredTier>> {
     let who = tenant.clone();
     db.platform(ROUTING)
         .read(move |tx| {
@@ -183,6 +186,6 @@ fn known(tx: &mut PlatformTx<'_>, name: &TenantName) -> Result<Tenant> {
     tenants::find_by_name(tx, name)?.ok_or_else(|| Error::NoTenant(name.clone()))
 }
 
-fn no_tier(tenant: &TenantName, (kind, name): &Title) -> Error {
+fn no_tier(tenant: &TenantName, (kind, name): &TierTitle) -> Error {
     Error::NoTier { tenant: tenant.clone(), kind: *kind, name: name.clone() }
 }

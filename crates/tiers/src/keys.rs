@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_store::{Door, PlatformTx, Row, Tx, across_tenants, params};
-use munshi_types::tier::{KeyKind, RoutingKey, TierName};
+use munshi_store::{PlatformScope, PlatformTx, Row, Tx, across_tenants, params};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind, TierName};
 use munshi_types::{TenantId, TenantName, TierId};
 
 use crate::error::{Error, Result};
 use crate::rows::word;
 
 /// Finding the tenant that an address belongs to, and keeping addresses apart between tenants.
-pub const ROUTING: Door = Door::new("routing");
+pub const ROUTING: PlatformScope = PlatformScope::new("routing");
 
 /// Where an address leads.
 pub(crate) fn find(tx: &mut PlatformTx<'_>, key: &RoutingKey) -> Result<Option<(TenantId, TierId)>> {
@@ -44,7 +44,7 @@ pub(crate) fn shadowing(
     wanted: &[RoutingKey],
 ) -> Result<BTreeSet<RoutingKey>> {
     let mut shadowing = BTreeSet::new();
-    for key in wanted.iter().filter(|key| key.kind() == KeyKind::Handle) {
+    for key in wanted.iter().filter(|key| key.kind() == RoutingKeyKind::Handle) {
         let Ok(name) = key.text().parse::<TierName>() else { continue };
         if find(tx, key)?.is_some() {
             continue;
@@ -111,7 +111,7 @@ fn held(tx: &mut Tx<'_>) -> Result<Vec<(RoutingKey, TierId)>> {
 }
 
 fn read(row: &Row<'_>) -> munshi_store::Result<RoutingKey> {
-    let kind: KeyKind = word(row, "kind")?;
+    let kind: RoutingKeyKind = word(row, "kind")?;
     let address: String = row.get("address")?;
     RoutingKey::new(kind, &address)
         .map_err(|error| munshi_store::Error::Decode(format!("column `address`: {error}")))

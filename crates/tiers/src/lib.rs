@@ -2,7 +2,7 @@
 //!
 //! A tenant's folder is read, checked whole and compared with what is stored ([`files::read`], [`plan_folder`]); what
 //! differs becomes new versions in one transaction ([`apply()`]). Each tier has its own history. A message's address
-//! leads to a binding and three versions through a [`Resolver`], from memory once it was asked for, and a change made
+//! leads to a binding and three versions through a [`BindingResolver`], from memory once it was asked for, and a change made
 //! by any process shows within a second.
 //!
 //! Not here: the model, tools and memory that tiers speak of. Nothing here calls a model.
@@ -47,20 +47,20 @@ mod shape;
 pub mod size;
 
 pub use apply::{announce, apply, plan_folder, plan_folders};
-pub use companion::{Beside, Bodies, Companion, FileChange};
-pub use draft::{Body, Draft, Tier};
+pub use companion::{ExtensionBodies, ExtensionChange, ExtensionFile, FolderExtension};
+pub use draft::{Tier, TierBody, TierDraft};
 pub use error::{Error, Result};
-pub use events::{Event, Happened};
+pub use events::{TierEvent, TierEventKind};
 pub use fences::fence_key;
 pub use keys::ROUTING;
-pub use plan::{Installed, Plan, Vanished};
-pub use problem::{Problem, Problems};
-pub use resolve::{Answer, Resolution, Resolver};
+pub use plan::{ApplyPlan, InstalledNames, VanishedTierPolicy};
+pub use problem::{FolderProblem, FolderProblems};
+pub use resolve::{AddressResolution, BindingResolution, BindingResolver};
 pub use route::route;
-pub use rows::{Authorship, VersionView};
+pub use rows::{Authorship, TierVersionView};
 pub use rulebook::rule_set;
 pub use shape::{reference, schema};
-pub use size::Tokens;
+pub use size::TierTokenCounts;
 
 use munshi_store::{Migration, migration};
 

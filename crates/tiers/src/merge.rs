@@ -6,7 +6,7 @@ use munshi_types::tier::{Agent, TierKind, TierName};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::draft::{Body, Tier};
+use crate::draft::{Tier, TierBody};
 use crate::error::{Error, Result};
 
 /// A longer line of agents is a mistake.
@@ -16,23 +16,23 @@ pub const ADDED: [&str; 4] = ["guardrails", "rules", "policy.deny", "policy.ask"
 
 /// An agent with everything it extends.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct MergedAgent {
     pub agent: Agent,
-    pub body: Body,
+    pub body: TierBody,
     /// Who said it, by path; what nobody said is a default. Guardrails stand by their id: `guardrails.no-discount`.
-    pub origins: BTreeMap<String, Origin>,
+    pub origins: BTreeMap<String, AgentValueOrigin>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum AgentValueOrigin {
     Default,
     Agent(TierName),
 }
 
 /// Why a line of agents has no end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Broken {
+pub(crate) enum AgentChainError {
     #[error("there is no agent called {0}")]
     Missing(TierName),
     #[error("these agents extend each other in a circle: {}", line(.0))]
@@ -48,31 +48,31 @@ fn line(names: &[TierName]) -> String {
 /// The agent and those it extends, the farthest first.
 pub(crate) fn chain<'a>(
     name: &TierName,
-    body: &'a Body,
-    find: impl Fn(&TierName) -> Option<&'a Body>,
-) -> Result<Vec<(TierName, &'a Body)>, Broken> {
+    body: &'a TierBody,
+    find: impl Fn(&TierName) -> Option<&'a TierBody>,
+) -> Result<Vec<(TierName, &'a TierBody)>, AgentChainError> {
     let mut chain = vec![(name.clone(), body)];
     while let Some(base) = chain.last().and_then(|(_, body)| extended(body)) {
         if chain.iter().any(|(known, _)| *known == base) {
             let names = chain.into_iter().map(|(name, _)| name).chain([base]);
-            return Err(Broken::Circle(names.collect()));
+            return Err(AgentChainError::Circle(names.collect()));
         }
         if chain.len() == LONGEST_CHAIN {
-            return Err(Broken::TooLong);
+            return Err(AgentChainError::TooLong);
         }
-        let found = find(&base).ok_or_else(|| Broken::Missing(base.clone()))?;
+        let found = find(&base).ok_or_else(|| AgentChainError::Missing(base.clone()))?;
         chain.push((base, found));
     }
     chain.reverse();
     Ok(chain)
 }
 
-pub(crate) fn extended(body: &Body) -> Option<TierName> {
+pub(crate) fn extended(body: &TierBody) -> Option<TierName> {
     body.get("extends")?.as_str()?.parse().ok()
 }
 
 /// Puts a line of agents together, the farthest first.
-pub fn merge(chain: &[(TierName, &Body)]) -> Result<Merged> {
+pub fn merge(chain: &[(TierName, &TierBody)]) -> Result<MergedAgent> {
     let mut body = Map::new();
     let mut origins = BTreeMap::new();
     for (name, part) in chain {
@@ -84,19 +84,19 @@ pub fn merge(chain: &[(TierName, &Body)]) -> Result<Merged> {
         return Err(Error::Unreadable("an agent was read as something else".to_owned()));
     };
     for path in leaves(&serde_json::to_value(&agent).unwrap_or_default()) {
-        origins.entry(path).or_insert(Origin::Default);
+        origins.entry(path).or_insert(AgentValueOrigin::Default);
     }
-    Ok(Merged { agent, body, origins })
+    Ok(MergedAgent { agent, body, origins })
 }
 
 /// Tables are laid over each other key by key, some lists are added to; everything else takes the place of what was there.
 fn lay(
     key: &str,
     value: &Value,
-    body: &mut Body,
+    body: &mut TierBody,
     path: &str,
     name: &TierName,
-    origins: &mut BTreeMap<String, Origin>,
+    origins: &mut BTreeMap<String, AgentValueOrigin>,
 ) {
     match value {
         Value::Object(inner) => {
@@ -110,7 +110,7 @@ fn lay(
         Value::Array(items) if ADDED.contains(&path) => add(key, items, body, path, name, origins),
         value => {
             body.insert(key.to_owned(), value.clone());
-            origins.insert(path.to_owned(), Origin::Agent(name.clone()));
+            origins.insert(path.to_owned(), AgentValueOrigin::Agent(name.clone()));
         }
     }
 }
@@ -119,10 +119,10 @@ fn lay(
 fn add(
     key: &str,
     items: &[Value],
-    body: &mut Body,
+    body: &mut TierBody,
     path: &str,
     name: &TierName,
-    origins: &mut BTreeMap<String, Origin>,
+    origins: &mut BTreeMap<String, AgentValueOrigin>,
 ) {
     let slot = body.entry(key).or_insert_with(|| Value::Array(Vec::new()));
     let Value::Array(list) = slot else { return };
@@ -133,7 +133,7 @@ fn add(
             None => list.push(item.clone()),
         }
         if let Some(id) = id(item) {
-            origins.insert(format!("{path}.{id}"), Origin::Agent(name.clone()));
+            origins.insert(format!("{path}.{id}"), AgentValueOrigin::Agent(name.clone()));
         }
     }
 }
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn body(value: &Value) -> Body {
+    fn body(value: &Value) -> TierBody {
         value.as_object().unwrap().clone()
     }
 
@@ -195,11 +195,11 @@ mod tests {
         assert_eq!(rules, ["no-secrets", "cooldown", "no-ids"]);
         assert_eq!(merged.agent.guardrails[1].parameters["turns"], 4);
         let origin = |path: &str| merged.origins[path].clone();
-        assert_eq!(origin("limits.tool_calls"), Origin::Agent(name("own")));
-        assert_eq!(origin("limits.profile"), Origin::Agent(name("base")));
-        assert_eq!(origin("guardrails.no-secrets"), Origin::Agent(name("base")));
-        assert_eq!(origin("guardrails.cooldown"), Origin::Agent(name("own")));
-        assert_eq!(origin("memory.facts"), Origin::Default);
+        assert_eq!(origin("limits.tool_calls"), AgentValueOrigin::Agent(name("own")));
+        assert_eq!(origin("limits.profile"), AgentValueOrigin::Agent(name("base")));
+        assert_eq!(origin("guardrails.no-secrets"), AgentValueOrigin::Agent(name("base")));
+        assert_eq!(origin("guardrails.cooldown"), AgentValueOrigin::Agent(name("own")));
+        assert_eq!(origin("memory.facts"), AgentValueOrigin::Default);
     }
 
     #[test]
@@ -212,7 +212,7 @@ mod tests {
             _ => None,
         };
         let circle = chain(&name("a"), &a, find).unwrap_err();
-        assert_eq!(circle, Broken::Circle(vec![name("a"), name("b"), name("a")]));
-        assert_eq!(chain(&name("x"), &a, |_| None).unwrap_err(), Broken::Missing(name("b")));
+        assert_eq!(circle, AgentChainError::Circle(vec![name("a"), name("b"), name("a")]));
+        assert_eq!(chain(&name("x"), &a, |_| None).unwrap_err(), AgentChainError::Missing(name("b")));
     }
 }

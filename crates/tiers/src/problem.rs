@@ -7,7 +7,7 @@ use serde::Serialize;
 /// One thing that is wrong. Lines and columns count from 1, columns in characters; a problem of the whole file has
 /// neither.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Problem {
+pub struct FolderProblem {
     pub file: String,
     pub line: Option<usize>,
     pub column: Option<usize>,
@@ -20,9 +20,9 @@ pub struct Problem {
 /// Everything that is wrong, file by file from top to bottom. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[serde(transparent)]
-pub struct Problems(Vec<Problem>);
+pub struct FolderProblems(Vec<FolderProblem>);
 
-impl Problem {
+impl FolderProblem {
     /// About a file as a whole.
     pub fn of_file(file: impl Into<String>, what: impl Into<String>) -> Self {
         Self { file: file.into(), line: None, column: None, key: None, what: what.into(), hint: None }
@@ -41,9 +41,9 @@ impl Problem {
     }
 }
 
-impl Problems {
+impl FolderProblems {
     /// Everything that was found, if anything.
-    pub fn refuse(mut problems: Vec<Problem>) -> Result<(), Self> {
+    pub fn refuse(mut problems: Vec<FolderProblem>) -> Result<(), Self> {
         if problems.is_empty() {
             return Ok(());
         }
@@ -52,12 +52,12 @@ impl Problems {
         Err(Self(problems))
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &Problem> {
+    pub fn iter(&self) -> impl Iterator<Item = &FolderProblem> {
         self.0.iter()
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for FolderProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
         if let (Some(line), Some(column)) = (self.line, self.column) {
@@ -75,7 +75,7 @@ impl fmt::Display for Problem {
     }
 }
 
-impl fmt::Display for Problems {
+impl fmt::Display for FolderProblems {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
         let noun = if count == 1 { "problem" } else { "problems" };
@@ -85,9 +85,9 @@ impl fmt::Display for Problems {
 }
 
 /// A value in a message: in backticks, control characters escaped, cut when long.
-pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+pub(crate) struct QuotedTierValue<'a>(pub(crate) &'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedTierValue<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LONGEST: usize = 60;
         let cut = self.0.chars().count() > LONGEST;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use munshi_llm::gateway::{Route, Strategy};
+use munshi_llm::gateway::{ModelRoute, RoutingStrategy};
 use munshi_types::tier::{Agent, RouteStrategy};
 
 /// What the agent names wins, use by use. Data goes only where both the agent and the installation let it.
-pub fn route(agent: &Agent, installation: &Route) -> Route {
+pub fn route(agent: &Agent, installation: &ModelRoute) -> ModelRoute {
     let said = &agent.models;
     let mut route = installation.clone();
     let named = said.uses.iter().filter(|(_, names)| !names.is_empty());
@@ -20,9 +20,9 @@ pub fn route(agent: &Agent, installation: &Route) -> Route {
     }
     if let Some(strategy) = said.strategy {
         route.strategy = match strategy {
-            RouteStrategy::Rule => Strategy::Rule,
-            RouteStrategy::Classifier => Strategy::Classifier,
-            RouteStrategy::Hybrid => Strategy::Hybrid,
+            RouteStrategy::Rule => RoutingStrategy::Rule,
+            RouteStrategy::Classifier => RoutingStrategy::Classifier,
+            RouteStrategy::Hybrid => RoutingStrategy::Hybrid,
         };
     }
     if !said.escalation_words.is_empty() {
@@ -35,15 +35,19 @@ pub fn route(agent: &Agent, installation: &Route) -> Route {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_llm::gateway::Use;
+    use munshi_llm::gateway::Capability;
     use serde_json::json;
 
     #[test]
     fn the_agent_chooses_within_what_is_permitted() {
-        let installation = Route {
-            targets: [(Use::Default, vec!["big".to_owned()]), (Use::Cheap, vec!["small".to_owned()])].into(),
+        let installation = ModelRoute {
+            targets: [
+                (Capability::Default, vec!["big".to_owned()]),
+                (Capability::Cheap, vec!["small".to_owned()]),
+            ]
+            .into(),
             residency: Some(["in".to_owned(), "eu".to_owned()].into()),
-            ..Route::default()
+            ..ModelRoute::default()
         };
         assert_eq!(route(&Agent::default(), &installation), installation);
         let models = json!({ "models": {
@@ -51,9 +55,9 @@ mod tests {
         } });
         let agent: Agent = serde_json::from_value(models).unwrap();
         let route = route(&agent, &installation);
-        assert_eq!(route.targets[&Use::Default], ["other"]);
-        assert_eq!(route.targets[&Use::Cheap], ["small"]);
+        assert_eq!(route.targets[&Capability::Default], ["other"]);
+        assert_eq!(route.targets[&Capability::Cheap], ["small"]);
         assert_eq!(route.residency, Some(["in".to_owned()].into()));
-        assert_eq!(route.strategy, Strategy::Hybrid);
+        assert_eq!(route.strategy, RoutingStrategy::Hybrid);
     }
 }

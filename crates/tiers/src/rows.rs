@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use munshi_store::{Json, PlatformTx, Row, Tx, across_tenants, params};
+use munshi_store::{JsonText, PlatformTx, Row, Tx, across_tenants, params};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{Id, TenantId, TierId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::draft::Body;
+use crate::draft::TierBody;
 use crate::error::Result;
-use crate::plan::{Stored, Title};
-use crate::size::Tokens;
+use crate::plan::{StoredTier, TierTitle};
+use crate::size::TierTokenCounts;
 
 /// A new version, ready to be written.
-pub(crate) struct NewVersion {
+pub(crate) struct NewTierVersion {
     pub(crate) version: u32,
-    pub(crate) body: Json,
-    pub(crate) tokens: Json,
+    pub(crate) body: JsonText,
+    pub(crate) tokens: JsonText,
 }
 
 /// Who made a version, why and when.
@@ -30,20 +30,20 @@ pub struct Authorship {
 
 /// A line of a tier's history.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct VersionView {
+pub struct TierVersionView {
     pub version: u32,
     /// Whether it is the one in force.
     pub is_current: bool,
     pub author: String,
     pub note: String,
     pub made_at: Timestamp,
-    pub tokens: Tokens,
+    pub tokens: TierTokenCounts,
     #[serde(skip)]
-    pub body: Body,
+    pub body: TierBody,
 }
 
 /// Every tier of the tenant with the body of its version in force.
-pub(crate) fn all(tx: &mut Tx<'_>) -> Result<BTreeMap<Title, Stored>> {
+pub(crate) fn all(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, StoredTier>> {
     let rows = tx.all(
         "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
          FROM tiers t JOIN tier_versions v
@@ -56,10 +56,10 @@ pub(crate) fn all(tx: &mut Tx<'_>) -> Result<BTreeMap<Title, Stored>> {
 }
 
 /// Which version of each tier is in force; what a plan is held against.
-pub(crate) fn heads(tx: &mut Tx<'_>) -> Result<BTreeMap<Title, (TierId, u32, TierStatus)>> {
+pub(crate) fn heads(tx: &mut Tx<'_>) -> Result<BTreeMap<TierTitle, (TierId, u32, TierStatus)>> {
     let rows =
         tx.all("SELECT id, kind, name, status, version FROM tiers WHERE tenant_id = $1", &[], |row| {
-            let title: Title = (word(row, "kind")?, word(row, "name")?);
+            let title: TierTitle = (word(row, "kind")?, word(row, "name")?);
             Ok((title, (row.get("id")?, number(row, "version")?, word(row, "status")?)))
         })?;
     Ok(rows.into_iter().collect())
@@ -75,7 +75,7 @@ pub(crate) fn head(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<O
 }
 
 /// One tier at the version in force.
-pub(crate) fn find(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<Stored>> {
+pub(crate) fn find(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<Option<StoredTier>> {
     Ok(tx.optional(
         "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
          FROM tiers t JOIN tier_versions v
@@ -86,7 +86,7 @@ pub(crate) fn find(tx: &mut Tx<'_>, kind: TierKind, name: &TierName) -> Result<O
     )?)
 }
 
-pub(crate) fn find_by_id(tx: &mut Tx<'_>, id: TierId) -> Result<Option<Stored>> {
+pub(crate) fn find_by_id(tx: &mut Tx<'_>, id: TierId) -> Result<Option<StoredTier>> {
     Ok(tx.optional(
         "SELECT t.id, t.kind, t.name, t.status, t.version, t.latest, v.body, v.tokens
          FROM tiers t JOIN tier_versions v
@@ -103,7 +103,7 @@ pub(crate) fn find_at(
     kind: TierKind,
     name: &TierName,
     version: u32,
-) -> Result<Option<Stored>> {
+) -> Result<Option<StoredTier>> {
     let at = tx.optional(
         "SELECT t.id, t.kind, t.name, t.status, v.version, t.latest, v.body, v.tokens
          FROM tiers t JOIN tier_versions v ON v.tenant_id = t.tenant_id AND v.tier_id = t.id
@@ -115,7 +115,10 @@ pub(crate) fn find_at(
 }
 
 /// The bodies of these versions, as far as they are there.
-pub(crate) fn pinned(tx: &mut Tx<'_>, named: Vec<(Title, u32)>) -> Result<BTreeMap<(Title, u32), Body>> {
+pub(crate) fn pinned(
+    tx: &mut Tx<'_>,
+    named: Vec<(TierTitle, u32)>,
+) -> Result<BTreeMap<(TierTitle, u32), TierBody>> {
     let mut bodies = BTreeMap::new();
     for (title, version) in named {
         if let Some(tier) = find_at(tx, title.0, &title.1, version)? {
@@ -126,7 +129,7 @@ pub(crate) fn pinned(tx: &mut Tx<'_>, named: Vec<(Title, u32)>) -> Result<BTreeM
 }
 
 /// Every version of a tier, the newest first.
-pub(crate) fn versions(tx: &mut Tx<'_>, tier: &Stored) -> Result<Vec<VersionView>> {
+pub(crate) fn versions(tx: &mut Tx<'_>, tier: &StoredTier) -> Result<Vec<TierVersionView>> {
     let current = tier.version;
     Ok(tx.all(
         "SELECT version, body, tokens, author, note, made_at FROM tier_versions
@@ -134,7 +137,7 @@ pub(crate) fn versions(tx: &mut Tx<'_>, tier: &Stored) -> Result<Vec<VersionView
         params![tier.id],
         |row| {
             let version = number(row, "version")?;
-            Ok(VersionView {
+            Ok(TierVersionView {
                 version,
                 is_current: version == current,
                 author: row.get("author")?,
@@ -147,7 +150,7 @@ pub(crate) fn versions(tx: &mut Tx<'_>, tier: &Stored) -> Result<Vec<VersionView
     )?)
 }
 
-pub(crate) fn add(tx: &mut Tx<'_>, id: TierId, (kind, name): &Title, made_at: Timestamp) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, id: TierId, (kind, name): &TierTitle, made_at: Timestamp) -> Result<()> {
     tx.execute(
         "INSERT INTO tiers (tenant_id, id, kind, name, status, version, latest, made_at)
          VALUES ($1, $2, $3, $4, 'active', 1, 1, $5)",
@@ -157,7 +160,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, id: TierId, (kind, name): &Title, made_at: Ti
 }
 
 /// Writes a version down and puts it in force.
-pub(crate) fn add_version(tx: &mut Tx<'_>, id: TierId, new: &NewVersion, by: &Authorship) -> Result<()> {
+pub(crate) fn add_version(tx: &mut Tx<'_>, id: TierId, new: &NewTierVersion, by: &Authorship) -> Result<()> {
     tx.execute(
         "INSERT INTO tier_versions (tenant_id, tier_id, version, body, tokens, author, note, made_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -222,8 +225,8 @@ pub(crate) fn changed_since(tx: &mut PlatformTx<'_>, change: i64) -> Result<Vec<
     )?)
 }
 
-fn stored(row: &Row<'_>) -> munshi_store::Result<Stored> {
-    Ok(Stored {
+fn stored(row: &Row<'_>) -> munshi_store::Result<StoredTier> {
+    Ok(StoredTier {
         id: row.get("id")?,
         kind: word(row, "kind")?,
         name: word(row, "name")?,
@@ -251,12 +254,12 @@ pub(crate) fn number(row: &Row<'_>, column: &str) -> munshi_store::Result<u32> {
 }
 
 fn json<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> munshi_store::Result<T> {
-    row.get::<Json>(column)?.read()
+    row.get::<JsonText>(column)?.read()
 }
 
-impl NewVersion {
-    pub(crate) fn new(version: u32, body: &Body, tokens: &Tokens) -> Result<Self> {
-        Ok(Self { version, body: Json::of(body)?, tokens: Json::of(tokens)? })
+impl NewTierVersion {
+    pub(crate) fn new(version: u32, body: &TierBody, tokens: &TierTokenCounts) -> Result<Self> {
+        Ok(Self { version, body: JsonText::of(body)?, tokens: JsonText::of(tokens)? })
     }
 }
 

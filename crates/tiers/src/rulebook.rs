@@ -7,11 +7,11 @@ use munshi_types::tier::{Agent, GuardrailRef, Human, Team};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::guardrails::{Parameters, PatternRule, RuleSet, price_cooldown};
+use crate::guardrails::{GuardrailParameters, GuardrailRuleSet, PatternRule, price_cooldown};
 
 /// The shipped rules: what each tells the model, by id.
 pub(crate) static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
-    let shipped = RuleSet::shipped();
+    let shipped = GuardrailRuleSet::shipped();
     shipped.rules().iter().map(|rule| (rule.id.to_string(), rule.prompt.to_string())).collect()
 });
 
@@ -21,7 +21,7 @@ const LONGEST_COOLDOWN: u64 = 50;
 
 /// The rules of a binding, human first, then team, then agent. Where two tiers set the same, the agent's word counts
 /// over the team's and the team's over the human's.
-pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<RuleSet> {
+pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<GuardrailRuleSet> {
     let named: Vec<&GuardrailRef> =
         human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails).collect();
     if let Some(error) = named.iter().find_map(|rule| turns(rule).err()) {
@@ -35,19 +35,19 @@ pub fn rule_set(human: &Human, team: &Team, agent: &Agent) -> Result<RuleSet> {
         }
     }
     let ids: Vec<&str> = named.iter().map(|rule| rule.id.as_str()).collect();
-    RuleSet::new(&ids, parameters, own).map_err(|error| Error::Unreadable(error.to_string()))
+    GuardrailRuleSet::new(&ids, parameters, own).map_err(|error| Error::Unreadable(error.to_string()))
 }
 
 /// What the rules of a binding set, the human's named first. The last word counts. What can't be read is refused when it
 /// is applied, and sets nothing here.
-pub(crate) fn parameters<'a>(named: impl Iterator<Item = &'a GuardrailRef>) -> Parameters {
-    let usual = Parameters::default();
+pub(crate) fn parameters<'a>(named: impl Iterator<Item = &'a GuardrailRef>) -> GuardrailParameters {
+    let usual = GuardrailParameters::default();
     let said = named.filter_map(|rule| turns(rule).ok().flatten()).last();
-    Parameters { price_cooldown: said.unwrap_or(usual.price_cooldown) }
+    GuardrailParameters { price_cooldown: said.unwrap_or(usual.price_cooldown) }
 }
 
 /// What a shipped rule tells the model; none where there is no such rule.
-pub(crate) fn sentence(rule: &GuardrailRef, parameters: &Parameters) -> Option<String> {
+pub(crate) fn sentence(rule: &GuardrailRef, parameters: &GuardrailParameters) -> Option<String> {
     match rule.id.as_str() {
         price_cooldown::ID => Some(price_cooldown::prompt(parameters.price_cooldown)),
         id => SHIPPED.get(id).cloned(),
@@ -84,7 +84,7 @@ pub(crate) fn pattern(tier: &str, rule: &Value) -> Result<PatternRule, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guardrails::Tier;
+    use crate::guardrails::GuardrailTier;
     use serde_json::json;
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let set = rule_set(&human, &team, &Agent::default()).unwrap();
         let ids: Vec<&str> = set.rules().iter().map(|rule| rule.id.as_ref()).collect();
         assert_eq!(ids, ["never-human", "price-cooldown", "no-discount", "no-rivals"]);
-        assert_eq!(set.rules()[3].tier, Tier::Human);
+        assert_eq!(set.rules()[3].tier, GuardrailTier::Human);
     }
 
     #[test]

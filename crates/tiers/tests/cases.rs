@@ -14,8 +14,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use munshi_lang::Form;
-use munshi_tiers::guardrails::{Context, Election, Item, Parameters, Prompt, RuleSet, Tongue};
+use munshi_lang::ScriptForm;
+use munshi_tiers::guardrails::{
+    AllowedLanguage, CatalogItem, ElectionMode, GuardrailContext, GuardrailParameters, GuardrailRuleSet,
+    PromptFingerprint,
+};
 use munshi_types::{Language, Money};
 
 const LANGUAGES: [&str; 5] = ["en", "hi", "ta", "bn", "hinglish"];
@@ -38,7 +41,7 @@ struct Count {
 fn every_case_is_decided_rightly() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guardrails");
     let mut table: BTreeMap<String, BTreeMap<&str, Count>> = BTreeMap::new();
-    for rule in RuleSet::shipped().rules() {
+    for rule in GuardrailRuleSet::shipped().rules() {
         for language in LANGUAGES {
             let path = folder.join(rule.id.as_ref()).join(format!("{language}.txt"));
             let text = std::fs::read_to_string(&path).unwrap_or_default();
@@ -82,9 +85,12 @@ fn the_core_rules_hold_in_the_other_languages() {
 fn plain_talk_is_touched_by_no_rule() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/guardrails/plain.txt");
     let text = std::fs::read_to_string(path).unwrap();
-    let context =
-        Context { persona: Some("Meera".to_owned()), turns_since_price: Some(0), ..Context::default() };
-    let set = RuleSet::shipped();
+    let context = GuardrailContext {
+        persona: Some("Meera".to_owned()),
+        turns_since_price: Some(0),
+        ..GuardrailContext::default()
+    };
+    let set = GuardrailRuleSet::shipped();
     let mut wrong = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let found = set.check(line, &context).violations;
@@ -94,9 +100,9 @@ fn plain_talk_is_touched_by_no_rule() {
 }
 
 fn run(rule: &str, text: &str) -> Count {
-    let set = RuleSet::new(&[rule], Parameters::default(), Vec::new()).unwrap();
+    let set = GuardrailRuleSet::new(&[rule], GuardrailParameters::default(), Vec::new()).unwrap();
     let mut count = Count::default();
-    let mut context = Context::default();
+    let mut context = GuardrailContext::default();
     for (at, line) in text.lines().enumerate() {
         let (kind, reply) = line.split_once(':').unwrap_or((line, ""));
         let reply = reply.trim().replace("\\n", "\n");
@@ -120,13 +126,13 @@ fn run(rule: &str, text: &str) -> Count {
 }
 
 /// What a `with:` line sets.
-fn with(context: &mut Context, line: &str) {
+fn with(context: &mut GuardrailContext, line: &str) {
     let (name, value) = line.split_once(' ').unwrap_or((line, ""));
     match name {
-        "" => *context = Context::default(),
+        "" => *context = GuardrailContext::default(),
         "item" => {
             let parts: Vec<&str> = value.split('|').map(str::trim).collect();
-            context.items.push(Item {
+            context.items.push(CatalogItem {
                 sku: parts[0].to_owned(),
                 name: parts[1].to_owned(),
                 price: parts[2].parse().unwrap(),
@@ -138,7 +144,7 @@ fn with(context: &mut Context, line: &str) {
         "asked-price" => context.asked_price = true,
         "persona" => context.persona = Some(value.to_owned()),
         "model" => context.model_names.push(value.to_owned()),
-        "prompt" => context.prompt = Some(Arc::new(Prompt::new(value, Vec::new()))),
+        "prompt" => context.prompt = Some(Arc::new(PromptFingerprint::new(value, Vec::new()))),
         "lock" => context.lock = value.split(' ').map(tongue).collect(),
         "person-language" => context.person_language = Some(value.parse().unwrap()),
         "said" => context.person_said = value.to_owned(),
@@ -150,9 +156,9 @@ fn with(context: &mut Context, line: &str) {
         "asked-if-ai" => context.asked_if_ai = true,
         "election" => {
             context.election = match value {
-                "campaign" => Election::Campaign,
-                "silence" => Election::Silence,
-                _ => Election::Neutral,
+                "campaign" => ElectionMode::Campaign,
+                "silence" => ElectionMode::Silence,
+                _ => ElectionMode::Neutral,
             };
         }
         other => panic!("no such setting: {other}"),
@@ -160,13 +166,13 @@ fn with(context: &mut Context, line: &str) {
 }
 
 /// `hi` is Hindi in both forms, `hi-latn` in Latin letters, `hi-deva` in its own script.
-fn tongue(code: &str) -> Tongue {
+fn tongue(code: &str) -> AllowedLanguage {
     let form = match code.split_once('-') {
-        Some((_, "latn")) => Some(Form::Latin),
-        Some(_) => Some(Form::Native),
+        Some((_, "latn")) => Some(ScriptForm::Latin),
+        Some(_) => Some(ScriptForm::Native),
         None => None,
     };
-    Tongue { language: code.parse::<Language>().unwrap(), form }
+    AllowedLanguage { language: code.parse::<Language>().unwrap(), form }
 }
 
 fn print(table: &BTreeMap<String, BTreeMap<&str, Count>>) {

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use munshi_tiers::guardrails::{Context, Parameters, Piece, RuleSet, sentences};
+use munshi_tiers::guardrails::{
+    GuardrailContext, GuardrailParameters, GuardrailRuleSet, ReplyPiece, sentences,
+};
 use proptest::prelude::*;
 
 /// Texts with what rules look for in them, disguised and not, and anything between.
@@ -46,14 +48,18 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-fn waiting() -> Context {
-    Context { turns_since_price: Some(0), persona: Some("Meera".into()), ..Context::default() }
+fn waiting() -> GuardrailContext {
+    GuardrailContext {
+        turns_since_price: Some(0),
+        persona: Some("Meera".into()),
+        ..GuardrailContext::default()
+    }
 }
 
-fn said(pieces: &[Piece]) -> String {
+fn said(pieces: &[ReplyPiece]) -> String {
     let parts = pieces.iter().map(|piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Say(phrase) => format!("<{phrase}>"),
+        ReplyPiece::Text(text) => text.clone(),
+        ReplyPiece::Say(phrase) => format!("<{phrase}>"),
     });
     parts.collect()
 }
@@ -63,7 +69,7 @@ proptest! {
 
     #[test]
     fn a_stream_clears_what_the_whole_does(text in text(), cuts in prop::collection::vec(1usize..9, 1..20)) {
-        let set = RuleSet::shipped();
+        let set = GuardrailRuleSet::shipped();
         let whole = set.check(&text, &waiting());
         let mut checker = set.checker(waiting());
         let mut pieces = Vec::new();
@@ -87,7 +93,7 @@ proptest! {
 
     #[test]
     fn spans_are_whole_characters_of_the_reply(text in text()) {
-        for violation in RuleSet::shipped().check(&text, &waiting()).violations {
+        for violation in GuardrailRuleSet::shipped().check(&text, &waiting()).violations {
             prop_assert!(text.get(violation.span.clone()).is_some(), "{:?}", violation);
         }
     }
@@ -106,7 +112,7 @@ proptest! {
     #[test]
     fn what_was_hidden_is_left_alone(text in text()) {
         let rules = ["phi-redaction", "no-secrets", "identity-numbers"];
-        let set = RuleSet::new(&rules, Parameters::default(), Vec::new()).unwrap();
+        let set = GuardrailRuleSet::new(&rules, GuardrailParameters::default(), Vec::new()).unwrap();
         let once = set.check(&text, &waiting()).text();
         let twice = set.check(&once, &waiting()).text();
         prop_assert_eq!(twice, once);
@@ -115,7 +121,7 @@ proptest! {
     /// A sentence that is taken out brings its neighbours together, which may say a price again; it ends all the same.
     #[test]
     fn taking_out_comes_to_an_end(text in text()) {
-        let set = RuleSet::new(&["price-cooldown"], Parameters::default(), Vec::new()).unwrap();
+        let set = GuardrailRuleSet::new(&["price-cooldown"], GuardrailParameters::default(), Vec::new()).unwrap();
         let mut now = set.check(&text, &waiting()).text();
         for _ in 0..text.len() {
             let next = set.check(&now, &waiting()).text();

@@ -8,12 +8,12 @@ const SLOT_BITS: u32 = 19;
 const RANK_BITS: u32 = 18;
 pub(crate) const MOST_RANKS: u32 = (1 << RANK_BITS) - 1;
 
-pub(crate) struct Place {
+pub(crate) struct HashTableSlot {
     pub(crate) slot: usize,
     pub(crate) tag: u32,
 }
 
-pub(crate) fn place(token: &[u8]) -> Place {
+pub(crate) fn place(token: &[u8]) -> HashTableSlot {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = token.len() as u64;
     for chunk in token.chunks(8) {
@@ -22,7 +22,10 @@ pub(crate) fn place(token: &[u8]) -> Place {
         hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR).rotate_left(29);
     }
     hash = hash.wrapping_mul(FACTOR);
-    Place { slot: (hash >> (64 - SLOT_BITS)) as usize, tag: (hash & ((1 << (32 - RANK_BITS)) - 1)) as u32 }
+    HashTableSlot {
+        slot: (hash >> (64 - SLOT_BITS)) as usize,
+        tag: (hash & ((1 << (32 - RANK_BITS)) - 1)) as u32,
+    }
 }
 
 pub(crate) const fn entry(tag: u32, rank: u32) -> u32 {

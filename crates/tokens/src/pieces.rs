@@ -79,15 +79,15 @@ impl Class {
 }
 
 /// What remains to be cut.
-pub(crate) struct Pieces<'a> {
+pub(crate) struct PreTokens<'a> {
     rest: &'a str,
 }
 
-pub(crate) const fn pieces(text: &str) -> Pieces<'_> {
-    Pieces { rest: text }
+pub(crate) const fn pieces(text: &str) -> PreTokens<'_> {
+    PreTokens { rest: text }
 }
 
-impl<'a> Iterator for Pieces<'a> {
+impl<'a> Iterator for PreTokens<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {

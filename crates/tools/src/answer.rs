@@ -1,35 +1,35 @@
 //! What came of a call: for the turn, and for the model.
 
-use munshi_safety::acts::{Act, Mode, Outcome, Permit, State};
+use munshi_safety::acts::{Act, ActOutcome, ActState, Permit, PermitMode};
 use munshi_safety::approvals::{self, Approval};
-use munshi_safety::pipeline::{Refusal, Source};
+use munshi_safety::pipeline::{ActRefusal, TaintSource};
 use munshi_store::Tx;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
-use crate::body::Done;
+use crate::body::ToolOutput;
 use crate::error::Result;
-use crate::next::Next;
+use crate::next::FailureHint;
 use crate::registry::Tool;
-use crate::result::{Label, Observation};
+use crate::result::{Observation, ResultOrigin};
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
+pub enum ToolAnswer {
     Done(Observation),
     /// What would happen.
     Rehearsed(Observation),
     /// A person is asked; the run waits.
     Waiting(Box<Approval>),
-    Refused(Refusal),
+    Refused(ActRefusal),
     Failed {
         act: ActId,
         code: String,
         retryable: bool,
         detail: String,
-        label: Label,
+        label: ResultOrigin,
         /// What helps.
-        next: Option<Box<Next>>,
+        next: Option<Box<FailureHint>>,
     },
     /// It may have happened. It is not tried again, and a person is asked.
     Unknown {
@@ -39,7 +39,7 @@ pub enum Answer {
     /// A person said no, or nobody answered in time.
     Dropped {
         act: ActId,
-        why: NotDone,
+        why: ActDropReason,
     },
     /// It is being done at this moment, by this process or another.
     Running {
@@ -53,14 +53,14 @@ pub enum Answer {
 
 /// Why an act is not done that a person was asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotDone {
+pub enum ActDropReason {
     /// They said no, or the question was taken back.
     Refused,
     /// Nobody answered in time, or nobody could make use of the yes in time.
     Expired,
 }
 
-impl NotDone {
+impl ActDropReason {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Refused => "not_approved",
@@ -69,12 +69,12 @@ impl NotDone {
     }
 }
 
-impl Answer {
+impl ToolAnswer {
     /// The code of what goes on by itself.
     pub const WORKING: &str = "working";
 
     /// Whose words the run has read with it, where they are not ours.
-    pub fn taints(&self) -> Option<Source> {
+    pub fn taints(&self) -> Option<TaintSource> {
         match self {
             Self::Done(seen) | Self::Rehearsed(seen) => seen.label.taints(),
             Self::Failed { label, .. } => label.taints(),
@@ -121,11 +121,11 @@ impl Answer {
                 false,
                 "It broke off and may have happened. Do not call it again; say that somebody will look.",
             ),
-            Self::Dropped { why: NotDone::Refused, .. } => {
-                no(NotDone::Refused.code(), false, "It was not approved. Do not try it another way.")
+            Self::Dropped { why: ActDropReason::Refused, .. } => {
+                no(ActDropReason::Refused.code(), false, "It was not approved. Do not try it another way.")
             }
-            Self::Dropped { why: NotDone::Expired, .. } => no(
-                NotDone::Expired.code(),
+            Self::Dropped { why: ActDropReason::Expired, .. } => no(
+                ActDropReason::Expired.code(),
                 false,
                 "Its time was over. It is not done; do not try it another way.",
             ),
@@ -137,97 +137,99 @@ impl Answer {
     }
 }
 
-pub(crate) fn shown(outcome: &Outcome) -> Option<Value> {
+pub(crate) fn shown(outcome: &ActOutcome) -> Option<Value> {
     match outcome {
-        Outcome::Applied(value) => Some(value.clone()),
-        Outcome::Failed { code, detail, .. } => Some(json!({ "ok": false, "code": code, "detail": detail })),
-        Outcome::Unknown { .. } => None,
+        ActOutcome::Applied(value) => Some(value.clone()),
+        ActOutcome::Failed { code, detail, .. } => {
+            Some(json!({ "ok": false, "code": code, "detail": detail }))
+        }
+        ActOutcome::Unknown { .. } => None,
     }
 }
 
 pub(crate) fn answer_of(
     permit: &Permit,
     tool: &Tool,
-    outcome: &Outcome,
-    done: Option<Done>,
+    outcome: &ActOutcome,
+    done: Option<ToolOutput>,
     mismatch: Option<String>,
-) -> Answer {
-    let (Outcome::Applied(_), Some(Done { value, undo })) = (outcome, done) else {
+) -> ToolAnswer {
+    let (ActOutcome::Applied(_), Some(ToolOutput { value, undo })) = (outcome, done) else {
         return bare(permit, Some(tool), outcome);
     };
-    let seen = Observation { act: permit.act(), value, label: Label::of(tool), undo, mismatch };
+    let seen = Observation { act: permit.act(), value, label: ResultOrigin::of(tool), undo, mismatch };
     match permit.mode() {
-        Mode::Apply => Answer::Done(seen),
-        Mode::Rehearse => Answer::Rehearsed(seen),
+        PermitMode::Apply => ToolAnswer::Done(seen),
+        PermitMode::Rehearse => ToolAnswer::Rehearsed(seen),
     }
 }
 
-pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &Outcome) -> Answer {
-    let label = tool.map_or_else(|| Label::gone(permit.tool().as_str()), Label::of);
+pub(crate) fn bare(permit: &Permit, tool: Option<&Tool>, outcome: &ActOutcome) -> ToolAnswer {
+    let label = tool.map_or_else(|| ResultOrigin::gone(permit.tool().as_str()), ResultOrigin::of);
     let act = permit.act();
     match outcome {
-        Outcome::Failed { code, retryable, detail, next } => {
+        ActOutcome::Failed { code, retryable, detail, next } => {
             let (code, detail, next) = (code.clone(), detail.clone(), next_of(next.as_ref(), tool));
-            Answer::Failed { act, code, retryable: *retryable, detail, label, next }
+            ToolAnswer::Failed { act, code, retryable: *retryable, detail, label, next }
         }
-        Outcome::Unknown { detail } => Answer::Unknown { act, detail: detail.clone() },
-        Outcome::Applied(value) => {
+        ActOutcome::Unknown { detail } => ToolAnswer::Unknown { act, detail: detail.clone() },
+        ActOutcome::Applied(value) => {
             let seen = Observation { act, value: value.clone(), label, undo: None, mismatch: None };
-            Answer::Done(seen)
+            ToolAnswer::Done(seen)
         }
     }
 }
 
 /// What helps, as it was kept. A later version's kind of help is none.
-fn next_of(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<Next>> {
-    let next: Next = serde_json::from_value(kept?.clone()).ok()?;
+fn next_of(kept: Option<&Value>, tool: Option<&Tool>) -> Option<Box<FailureHint>> {
+    let next: FailureHint = serde_json::from_value(kept?.clone()).ok()?;
     Some(Box::new(next.of(tool.map(|tool| &tool.known.spec))))
 }
 
 /// What is known of an act that was proposed before.
-pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<Answer> {
+pub(crate) fn past(tx: &mut Tx<'_>, act: Act, tool: Option<&Tool>) -> Result<ToolAnswer> {
     let value = act.result.clone().unwrap_or_default();
     let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     // Whose words they are is the act's own to say: its connector may be gone, or another bring the tool by now.
     let own = tool.filter(|tool| tool.known.connector.name == act.connector);
-    let (id, label) = (act.id, own.map_or_else(|| Label::gone(&act.connector), Label::of));
+    let (id, label) = (act.id, own.map_or_else(|| ResultOrigin::gone(&act.connector), ResultOrigin::of));
     let next = next_of(value.get("next"), tool);
     Ok(match act.state {
-        State::Applied | State::Rehearsed => {
+        ActState::Applied | ActState::Rehearsed => {
             let (code, detail) = (text("code"), text("detail"));
             let seen = Observation { act: id, value, label: label.clone(), undo: None, mismatch: None };
             match act.state {
-                State::Rehearsed if !code.is_empty() => {
-                    Answer::Failed { act: id, code, retryable: true, detail, label, next }
+                ActState::Rehearsed if !code.is_empty() => {
+                    ToolAnswer::Failed { act: id, code, retryable: true, detail, label, next }
                 }
-                State::Rehearsed => Answer::Rehearsed(seen),
-                _ => Answer::Done(seen),
+                ActState::Rehearsed => ToolAnswer::Rehearsed(seen),
+                _ => ToolAnswer::Done(seen),
             }
         }
-        State::Failed => {
+        ActState::Failed => {
             let retryable = value.get("retryable").and_then(Value::as_bool).unwrap_or(false);
-            Answer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
+            ToolAnswer::Failed { act: id, code: text("code"), retryable, detail: text("detail"), label, next }
         }
-        State::Unknown => Answer::Unknown { act: id, detail: text("detail") },
-        State::Dropped => Answer::Dropped { act: id, why: why(tx, id)? },
-        State::Refused => Answer::Failed {
+        ActState::Unknown => ToolAnswer::Unknown { act: id, detail: text("detail") },
+        ActState::Dropped => ToolAnswer::Dropped { act: id, why: why(tx, id)? },
+        ActState::Refused => ToolAnswer::Failed {
             act: id,
             code: act.code.unwrap_or_default(),
             retryable: false,
             detail: "it was refused before".to_owned(),
-            label: Label::House,
+            label: ResultOrigin::House,
             next: None,
         },
-        State::Waiting => match approvals::of_act(tx, id)? {
-            Some(approval) => Answer::Waiting(Box::new(approval)),
-            None => Answer::Running { act: id },
+        ActState::Waiting => match approvals::of_act(tx, id)? {
+            Some(approval) => ToolAnswer::Waiting(Box::new(approval)),
+            None => ToolAnswer::Running { act: id },
         },
-        State::Intended | State::Rehearsing => Answer::Running { act: id },
+        ActState::Intended | ActState::Rehearsing => ToolAnswer::Running { act: id },
     })
 }
 
-fn why(tx: &mut Tx<'_>, act: ActId) -> Result<NotDone> {
+fn why(tx: &mut Tx<'_>, act: ActId) -> Result<ActDropReason> {
     let asked = approvals::of_act(tx, act)?;
-    let has_expired = asked.is_some_and(|approval| approval.state == approvals::State::Expired);
-    Ok(if has_expired { NotDone::Expired } else { NotDone::Refused })
+    let has_expired = asked.is_some_and(|approval| approval.state == approvals::ApprovalStatus::Expired);
+    Ok(if has_expired { ActDropReason::Expired } else { ActDropReason::Refused })
 }

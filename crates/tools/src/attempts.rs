@@ -4,13 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use munshi_safety::acts::{Outcome, Permit};
+use munshi_safety::acts::{ActOutcome, Permit};
 use munshi_safety::privacy::Scrubber;
 use munshi_types::Effect;
 use serde_json::json;
 use tokio::time::timeout;
 
-use crate::body::{Done, Failure, Far, Happened, Looked};
+use crate::body::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
 use crate::result::{failed, fit, said};
 
 /// A read, or a write under a key, is tried so often.
@@ -18,75 +18,93 @@ const MOST: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// What came of a call: as it is stored, and as it goes on.
-pub(crate) struct Called {
-    pub outcome: Outcome,
-    pub done: Option<Done>,
+pub(crate) struct ToolAttemptResult {
+    pub outcome: ActOutcome,
+    pub done: Option<ToolOutput>,
     pub mismatch: Option<String>,
 }
 
 /// Calls until it is done, surely not done, or nobody can tell. `earlier` says whether a try before this one may have
 /// done it: a later no does not take that back.
-pub(crate) async fn call(far: &dyn Far, permit: &Permit, limit: Duration, earlier: Happened) -> Called {
+pub(crate) async fn call(
+    far: &dyn RemoteToolHandler,
+    permit: &Permit,
+    limit: Duration,
+    earlier: EffectCertainty,
+) -> ToolAttemptResult {
     let mut happened = earlier;
     for attempt in 1..=MOST {
         let failure = match once(far, permit, limit).await {
             Ok(done) => return applied(far, permit, done, limit).await,
             Err(failure) => failure,
         };
-        if failure.happened == Happened::Maybe {
-            happened = Happened::Maybe;
+        if failure.happened == EffectCertainty::Maybe {
+            happened = EffectCertainty::Maybe;
         }
         let is_last = attempt == MOST;
         // What can be looked up is not left in doubt after the last try either.
         if !failure.retryable || (is_last && permit.effect() != Effect::Checked) {
-            return ended(permit.effect(), Failure { happened, ..failure }, &far.scrubber());
+            return ended(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
         tokio::time::sleep(PAUSE * 2u32.pow(attempt - 1)).await;
         let again = match permit.effect() {
             Effect::Read | Effect::Keyed => true,
             Effect::Checked => match look_up(far, permit, limit).await {
-                Looked::Happened(done) => return applied(far, permit, done, limit).await,
-                Looked::DidNot => {
-                    happened = Happened::No;
+                LookupOutcome::Happened(done) => return applied(far, permit, done, limit).await,
+                LookupOutcome::DidNot => {
+                    happened = EffectCertainty::No;
                     !is_last
                 }
-                Looked::CanNotTell => false,
+                LookupOutcome::CanNotTell => false,
             },
             Effect::Inside | Effect::Once => false,
         };
         if !again {
-            return ended(permit.effect(), Failure { happened, ..failure }, &far.scrubber());
+            return ended(permit.effect(), ToolFailure { happened, ..failure }, &far.scrubber());
         }
     }
     unknown("it was never tried")
 }
 
 /// Looks first, after a crash.
-pub(crate) async fn look_then_call(far: &dyn Far, permit: &Permit, limit: Duration) -> Called {
+pub(crate) async fn look_then_call(
+    far: &dyn RemoteToolHandler,
+    permit: &Permit,
+    limit: Duration,
+) -> ToolAttemptResult {
     match look_up(far, permit, limit).await {
-        Looked::Happened(done) => applied(far, permit, done, limit).await,
-        Looked::DidNot => call(far, permit, limit, Happened::No).await,
-        Looked::CanNotTell => unknown("whether it happened can't be told"),
+        LookupOutcome::Happened(done) => applied(far, permit, done, limit).await,
+        LookupOutcome::DidNot => call(far, permit, limit, EffectCertainty::No).await,
+        LookupOutcome::CanNotTell => unknown("whether it happened can't be told"),
     }
 }
 
-async fn look_up(far: &dyn Far, permit: &Permit, limit: Duration) -> Looked {
+async fn look_up(far: &dyn RemoteToolHandler, permit: &Permit, limit: Duration) -> LookupOutcome {
     match timeout(limit, AssertUnwindSafe(far.look_up(permit)).catch_unwind()).await {
         Ok(Ok(Ok(looked))) => looked,
-        Ok(Ok(Err(_)) | Err(_)) | Err(_) => Looked::CanNotTell,
+        Ok(Ok(Err(_)) | Err(_)) | Err(_) => LookupOutcome::CanNotTell,
     }
 }
 
 /// One try. A tool that takes too long or panics may have done its work.
-pub(crate) async fn once(far: &dyn Far, permit: &Permit, limit: Duration) -> Result<Done, Failure> {
+pub(crate) async fn once(
+    far: &dyn RemoteToolHandler,
+    permit: &Permit,
+    limit: Duration,
+) -> Result<ToolOutput, ToolFailure> {
     match timeout(limit, AssertUnwindSafe(far.call(permit)).catch_unwind()).await {
         Ok(Ok(answer)) => answer,
-        Ok(Err(_)) => Err(Failure::perhaps("broke", "the tool broke; somebody has to look at it")),
-        Err(_) => Err(Failure::perhaps("too_slow", format!("no answer within {} s", limit.as_secs()))),
+        Ok(Err(_)) => Err(ToolFailure::perhaps("broke", "the tool broke; somebody has to look at it")),
+        Err(_) => Err(ToolFailure::perhaps("too_slow", format!("no answer within {} s", limit.as_secs()))),
     }
 }
 
-async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) -> Called {
+async fn applied(
+    far: &dyn RemoteToolHandler,
+    permit: &Permit,
+    done: ToolOutput,
+    limit: Duration,
+) -> ToolAttemptResult {
     let scrubber = far.scrubber();
     let mismatch = match timeout(limit, AssertUnwindSafe(far.read_back(permit, &done)).catch_unwind()).await {
         Ok(Ok(Ok(mismatch))) => mismatch,
@@ -100,34 +118,38 @@ async fn applied(far: &dyn Far, permit: &Permit, done: Done, limit: Duration) ->
         None => done.value.clone(),
         Some(what) => json!({ "result": done.value, "mismatch": what }),
     };
-    Called { outcome: Outcome::Applied(value), done: Some(done), mismatch }
+    ToolAttemptResult { outcome: ActOutcome::Applied(value), done: Some(done), mismatch }
 }
 
 /// What can't be told apart is not called a failure: a write that may have happened is unknown.
-fn ended(effect: Effect, failure: Failure, scrubber: &Scrubber) -> Called {
-    if effect.writes() && failure.happened == Happened::Maybe {
+fn ended(effect: Effect, failure: ToolFailure, scrubber: &Scrubber) -> ToolAttemptResult {
+    if effect.writes() && failure.happened == EffectCertainty::Maybe {
         return unknown(&said(&failure.detail, scrubber));
     }
-    Called { outcome: failed(failure, scrubber), done: None, mismatch: None }
+    ToolAttemptResult { outcome: failed(failure, scrubber), done: None, mismatch: None }
 }
 
 /// A tool that is no longer installed can neither be asked nor called.
-pub(crate) fn gone() -> Called {
+pub(crate) fn gone() -> ToolAttemptResult {
     unknown("the tool is no longer installed")
 }
 
-fn unknown(detail: &str) -> Called {
-    Called { outcome: Outcome::Unknown { detail: detail.to_owned() }, done: None, mismatch: None }
+fn unknown(detail: &str) -> ToolAttemptResult {
+    ToolAttemptResult {
+        outcome: ActOutcome::Unknown { detail: detail.to_owned() },
+        done: None,
+        mismatch: None,
+    }
 }
 
 /// A rehearsal, which changes nothing and so can only fail.
-pub(crate) async fn rehearse(far: &dyn Far, permit: &Permit, limit: Duration) -> Outcome {
+pub(crate) async fn rehearse(far: &dyn RemoteToolHandler, permit: &Permit, limit: Duration) -> ActOutcome {
     let tried = timeout(limit, AssertUnwindSafe(far.rehearse(permit)).catch_unwind()).await;
     let failure = match tried {
-        Ok(Ok(Ok(done))) => return Outcome::Applied(fit(done, &far.scrubber()).value),
+        Ok(Ok(Ok(done))) => return ActOutcome::Applied(fit(done, &far.scrubber()).value),
         Ok(Ok(Err(failure))) => failure,
-        Ok(Err(_)) => Failure::surely("broke", "the tool broke while it was tried out"),
-        Err(_) => Failure::for_now("too_slow", "trying it out took too long"),
+        Ok(Err(_)) => ToolFailure::surely("broke", "the tool broke while it was tried out"),
+        Err(_) => ToolFailure::for_now("too_slow", "trying it out took too long"),
     };
     failed(failure, &far.scrubber())
 }

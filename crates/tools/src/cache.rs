@@ -13,7 +13,7 @@ use munshi_safety::audit::canonical;
 use munshi_types::{Effect, TenantId, Timestamp, ToolName, is_fleeting};
 use serde_json::Value;
 
-use crate::body::Body;
+use crate::body::ToolHandler;
 use crate::registry::Tool;
 
 const KEPT: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ type Source = (TenantId, String);
 
 /// Shared by all clones of a dispatcher.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cache(Arc<Mutex<Kept>>);
+pub(crate) struct ToolResultCache(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -45,29 +45,29 @@ struct Entry {
 
 /// A look under way whose result may be kept.
 #[derive(Debug)]
-pub(crate) struct Looking {
+pub(crate) struct PendingCacheFill {
     key: Key,
     connector: String,
     writes: u64,
 }
 
 /// What the cache knows of a call.
-pub(crate) enum Found {
+pub(crate) enum ToolCacheLookup {
     /// As it was a moment ago.
     Kept(Value),
     /// To be asked for, and kept.
-    Ask(Looking),
+    Ask(PendingCacheFill),
     /// None of the cache's business.
     Nothing,
 }
 
-impl Cache {
-    pub(crate) fn find(&self, permit: &Permit, tool: &Tool, now: Timestamp) -> Found {
+impl ToolResultCache {
+    pub(crate) fn find(&self, permit: &Permit, tool: &Tool, now: Timestamp) -> ToolCacheLookup {
         let spec = &tool.known.spec;
         if !spec.cacheable || spec.effect != Effect::Read {
-            return Found::Nothing;
+            return ToolCacheLookup::Nothing;
         }
-        let Body::Far(far) = &tool.body else { return Found::Nothing };
+        let ToolHandler::Far(far) = &tool.body else { return ToolCacheLookup::Nothing };
         let key = (permit.tenant(), spec.name.clone(), far.line(), canonical(permit.arguments()));
         let connector = tool.known.connector.name.clone();
         let kept = self.lock();
@@ -75,16 +75,16 @@ impl Cache {
         let found = if fresh.is_some() { "hit" } else { "miss" };
         counter!(HITS, "found" => found).increment(1);
         match fresh {
-            Some(entry) => Found::Kept(entry.value.clone()),
+            Some(entry) => ToolCacheLookup::Kept(entry.value.clone()),
             None => {
                 let writes = kept.writes.get(&(permit.tenant(), connector.clone())).copied().unwrap_or(0);
-                Found::Ask(Looking { key, connector, writes })
+                ToolCacheLookup::Ask(PendingCacheFill { key, connector, writes })
             }
         }
     }
 
     /// Keeps a result, unless something was written meanwhile.
-    pub(crate) fn keep(&self, looking: Looking, value: &Value, now: Timestamp) {
+    pub(crate) fn keep(&self, looking: PendingCacheFill, value: &Value, now: Timestamp) {
         if value.to_string().len() > LONGEST || tells_of_money_or_stock(value) {
             return;
         }
@@ -105,9 +105,9 @@ impl Cache {
     /// Something of this connector is about to be written. What was seen of it no longer counts, and neither does what is
     /// seen until this is dropped: at the end of the call, or when nobody waits for that any more.
     #[must_use]
-    pub(crate) fn writing(&self, tenant: TenantId, connector: &str) -> Writing {
+    pub(crate) fn writing(&self, tenant: TenantId, connector: &str) -> CacheWriteGuard {
         self.forget(tenant, connector);
-        Writing { cache: self.clone(), tenant, connector: connector.to_owned() }
+        CacheWriteGuard { cache: self.clone(), tenant, connector: connector.to_owned() }
     }
 
     fn forget(&self, tenant: TenantId, connector: &str) {
@@ -122,13 +122,13 @@ impl Cache {
 }
 
 /// A write under way.
-pub(crate) struct Writing {
-    cache: Cache,
+pub(crate) struct CacheWriteGuard {
+    cache: ToolResultCache,
     tenant: TenantId,
     connector: String,
 }
 
-impl Drop for Writing {
+impl Drop for CacheWriteGuard {
     fn drop(&mut self) {
         self.cache.forget(self.tenant, &self.connector);
     }

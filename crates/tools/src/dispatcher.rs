@@ -3,61 +3,61 @@
 use std::sync::Arc;
 
 use munshi_identity::{Principal, persons};
-use munshi_safety::acts::{self, Begun, Mode, Office, Outcome, Permit};
+use munshi_safety::acts::{self, ActDecision, ActOutcome, ActServices, Permit, PermitMode};
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Caller, CheckedArguments, Concern, Proposal, Taint, Wanted};
+use munshi_safety::pipeline::{ActCaller, ActConcern, CheckedArguments, Proposal, ProposalMode, Taint};
 use munshi_store::{Db, Tx};
 use munshi_types::{ActId, Clock, Conduct, PersonId, TenantId, Timestamp, ToolName};
 use serde_json::Value;
 
-use crate::answer::{Answer, answer_of, bare, past, shown};
-use crate::attempts::{self, Called};
-use crate::body::{Body, Done, Far, Happened};
-use crate::cache::{Cache, Found, Writing};
+use crate::answer::{ToolAnswer, answer_of, bare, past, shown};
+use crate::attempts::{self, ToolAttemptResult};
+use crate::body::{EffectCertainty, RemoteToolHandler, ToolHandler, ToolOutput};
+use crate::cache::{CacheWriteGuard, ToolCacheLookup, ToolResultCache};
 use crate::error::{Error, Result};
 use crate::inside;
-use crate::journal::Journal;
-use crate::registry::{Registry, Tool};
-use crate::shelf::{Shelf, Shelves};
-use crate::underway::UnderWay;
+use crate::journal::ActJournal;
+use crate::registry::{Tool, ToolRegistry};
+use crate::shelf::{TenantToolSource, TenantTools};
+use crate::underway::ActiveActs;
 
 /// Calls tools through the safety pipeline. Clones share everything.
 #[derive(Clone)]
-pub struct Dispatcher {
+pub struct ToolDispatcher {
     pub(crate) db: Db,
-    pub(crate) office: Arc<Office>,
-    pub(crate) registry: Arc<Registry>,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) registry: Arc<ToolRegistry>,
     /// Tools of tenants' connectors; none where there is no host.
-    pub(crate) shelves: Option<Arc<dyn Shelves>>,
+    pub(crate) shelves: Option<Arc<dyn TenantToolSource>>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) under_way: UnderWay,
-    pub(crate) cache: Cache,
+    pub(crate) under_way: ActiveActs,
+    pub(crate) cache: ToolResultCache,
 }
 
 /// One call as a turn wants it. Only `name` and `arguments` come from the model.
 #[derive(Clone, Debug)]
-pub struct Want {
+pub struct ToolCallRequest {
     pub act: ActId,
     pub name: String,
     pub arguments: Value,
     /// Whether the agent was offered it.
     pub offered: bool,
-    pub wanted: Wanted,
-    pub caller: Caller,
+    pub wanted: ProposalMode,
+    pub caller: ActCaller,
     pub agent: Arc<Conduct>,
     pub taint: Taint,
-    pub concerns: Vec<Concern>,
+    pub concerns: Vec<ActConcern>,
 }
 
-impl Dispatcher {
-    pub fn new(db: Db, office: Arc<Office>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> Self {
-        let (under_way, cache) = (UnderWay::default(), Cache::default());
+impl ToolDispatcher {
+    pub fn new(db: Db, office: Arc<ActServices>, registry: Arc<ToolRegistry>, clock: Arc<dyn Clock>) -> Self {
+        let (under_way, cache) = (ActiveActs::default(), ToolResultCache::default());
         Self { db, office, registry, shelves: None, clock, under_way, cache }
     }
 
     /// With the tools that tenants' connectors bring.
     #[must_use]
-    pub fn beside(self, shelves: Arc<dyn Shelves>) -> Self {
+    pub fn beside(self, shelves: Arc<dyn TenantToolSource>) -> Self {
         Self { shelves: Some(shelves), ..self }
     }
 
@@ -70,7 +70,7 @@ impl Dispatcher {
     }
 
     /// What the tenant's connectors bring at this moment.
-    pub fn shelf(&self, tenant: TenantId) -> Option<Arc<Shelf>> {
+    pub fn shelf(&self, tenant: TenantId) -> Option<Arc<TenantTools>> {
         self.shelves.as_ref().map(|shelves| shelves.of(tenant))
     }
 
@@ -95,18 +95,18 @@ impl Dispatcher {
         self.shelves.as_ref().is_some_and(|shelves| shelves.offers_logins())
     }
 
-    pub fn registry(&self) -> &Registry {
+    pub fn registry(&self) -> &ToolRegistry {
         &self.registry
     }
 
     /// Decides, calls and writes down. Called again with the same act it does nothing twice: it gives what came of
     /// it, or goes on where a person has approved meanwhile.
-    pub async fn call(&self, want: Want, journal: Arc<dyn Journal>) -> Result<Answer> {
+    pub async fn call(&self, want: ToolCallRequest, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
         let tenant = want.caller.principal.tenant;
         let tool = self.tool(tenant, &want.name);
         let proposal = proposal(want, tool.as_ref());
         match tool {
-            Some(tool @ Tool { body: Body::Write(_), .. }) => {
+            Some(tool @ Tool { body: ToolHandler::Write(_), .. }) => {
                 self.inside(tenant, proposal, tool, journal).await
             }
             tool => self.outside(tenant, proposal, tool, journal).await,
@@ -121,8 +121,8 @@ impl Dispatcher {
         id: ActId,
         agent: Arc<Conduct>,
         tools: &[ToolName],
-        journal: Arc<dyn Journal>,
-    ) -> Result<Option<Answer>> {
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<Option<ToolAnswer>> {
         let found = self.db.read(tenant, move |tx| -> Result<_> {
             let Some(act) = acts::find(tx, id)? else { return Ok(None) };
             let principal = match act.person {
@@ -136,7 +136,7 @@ impl Dispatcher {
         if let Some(principal) = principal {
             stored.caller.principal = principal;
         }
-        let want = Want {
+        let want = ToolCallRequest {
             act: id,
             offered: tools.iter().any(|tool| tool.as_str() == act.tool),
             name: act.tool,
@@ -156,34 +156,34 @@ impl Dispatcher {
         tenant: TenantId,
         proposal: Proposal,
         tool: Tool,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Answer> {
-        let Body::Write(write) = tool.body.clone() else {
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
+        let ToolHandler::Write(write) = tool.body.clone() else {
             return Err(misuse("this tool does not write inside"));
         };
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
-            .write(tenant, move |tx| -> Result<Answer> {
+            .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
                 let (begun, mut untold) = acts::begin(tx, &office, &proposal, now)?;
                 journal.begun(tx, &begun)?;
                 let answer = match begun {
-                    Begun::Go(permit) => {
+                    ActDecision::Go(permit) => {
                         let (outcome, done) = inside::write(tx, write.as_ref(), &permit);
                         let answer = answer_of(&permit, &tool, &outcome, done, None);
                         untold = untold.and(acts::finish(tx, &office, permit, &outcome, clock.now())?);
                         answer
                     }
-                    Begun::Wait(mut approval, rehearsal) => {
+                    ActDecision::Wait(mut approval, rehearsal) => {
                         if let Some(permit) = rehearsal {
                             let (outcome, _) = inside::write(tx, write.as_ref(), &permit);
                             approval.rehearsal = shown(&outcome);
                             untold = untold.and(acts::finish(tx, &office, permit, &outcome, now)?);
                         }
-                        Answer::Waiting(approval)
+                        ToolAnswer::Waiting(approval)
                     }
-                    Begun::Refused(refusal) => Answer::Refused(refusal),
-                    Begun::Past(act) => past(tx, *act, Some(&tool))?,
+                    ActDecision::Refused(refusal) => ToolAnswer::Refused(refusal),
+                    ActDecision::Past(act) => past(tx, *act, Some(&tool))?,
                 };
                 journal.ended(tx, &answer)?;
                 untold.tell(tx, &office, now)?;
@@ -198,11 +198,11 @@ impl Dispatcher {
         tenant: TenantId,
         proposal: Proposal,
         tool: Option<Tool>,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Answer> {
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let _working = self.under_way.begin(proposal.act);
         let (office, clock, notes) = (self.office.clone(), self.clock.clone(), journal.clone());
-        let begun = self.db.write(tenant, move |tx| -> Result<Begun> {
+        let begun = self.db.write(tenant, move |tx| -> Result<ActDecision> {
             let now = clock.now();
             let (begun, untold) = acts::begin(tx, &office, &proposal, now)?;
             notes.begun(tx, &begun)?;
@@ -210,16 +210,20 @@ impl Dispatcher {
             Ok(begun)
         });
         match (begun.await?, tool) {
-            (Begun::Go(permit), Some(tool)) => self.perform_far(permit, tool, journal).await,
-            (Begun::Wait(approval, rehearsal), Some(tool)) => {
+            (ActDecision::Go(permit), Some(tool)) => self.perform_far(permit, tool, journal).await,
+            (ActDecision::Wait(approval, rehearsal), Some(tool)) => {
                 self.rehearse_far(*approval, rehearsal, tool, journal).await
             }
-            (Begun::Refused(refusal), _) => self.note(tenant, Answer::Refused(refusal), journal).await,
-            (Begun::Past(act), tool) => self.db.read(tenant, move |tx| past(tx, *act, tool.as_ref())).await,
-            (Begun::Wait(approval, _), None) => Ok(Answer::Waiting(approval)),
-            (Begun::Go(permit), None) => {
-                let gone = Called {
-                    outcome: Outcome::Failed {
+            (ActDecision::Refused(refusal), _) => {
+                self.note(tenant, ToolAnswer::Refused(refusal), journal).await
+            }
+            (ActDecision::Past(act), tool) => {
+                self.db.read(tenant, move |tx| past(tx, *act, tool.as_ref())).await
+            }
+            (ActDecision::Wait(approval, _), None) => Ok(ToolAnswer::Waiting(approval)),
+            (ActDecision::Go(permit), None) => {
+                let gone = ToolAttemptResult {
+                    outcome: ActOutcome::Failed {
                         code: "unknown_tool".to_owned(),
                         retryable: false,
                         detail: "the tool is not installed".to_owned(),
@@ -237,54 +241,61 @@ impl Dispatcher {
         &self,
         permit: Permit,
         tool: Tool,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Answer> {
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let limit = tool.known.spec.timeout;
         let called = match (&tool.body, permit.mode()) {
-            (Body::Far(far), Mode::Apply) => self.apply_far(far.as_ref(), &permit, &tool).await,
-            (Body::Far(far), Mode::Rehearse) => {
+            (ToolHandler::Far(far), PermitMode::Apply) => self.apply_far(far.as_ref(), &permit, &tool).await,
+            (ToolHandler::Far(far), PermitMode::Rehearse) => {
                 let outcome = attempts::rehearse(far.as_ref(), &permit, limit).await;
-                let done = shown(&outcome).map(Done::with);
-                Called { outcome, done, mismatch: None }
+                let done = shown(&outcome).map(ToolOutput::with);
+                ToolAttemptResult { outcome, done, mismatch: None }
             }
-            (Body::Look(_), _) => return self.look(permit, tool, journal).await,
-            (Body::Write(_), _) => return Err(misuse("what writes inside is not called outside")),
+            (ToolHandler::Look(_), _) => return self.look(permit, tool, journal).await,
+            (ToolHandler::Write(_), _) => return Err(misuse("what writes inside is not called outside")),
         };
         self.end(permit, Some(tool), called, journal).await
     }
 
     /// Calls it, or tells again what it said a moment ago where that is declared to be good enough.
-    async fn apply_far(&self, far: &dyn Far, permit: &Permit, tool: &Tool) -> Called {
+    async fn apply_far(
+        &self,
+        far: &dyn RemoteToolHandler,
+        permit: &Permit,
+        tool: &Tool,
+    ) -> ToolAttemptResult {
         let looking = match self.cache.find(permit, tool, self.clock.now()) {
-            Found::Kept(value) => {
-                let done = Some(Done::with(value.clone()));
-                return Called { outcome: Outcome::Applied(value), done, mismatch: None };
+            ToolCacheLookup::Kept(value) => {
+                let done = Some(ToolOutput::with(value.clone()));
+                return ToolAttemptResult { outcome: ActOutcome::Applied(value), done, mismatch: None };
             }
-            Found::Ask(looking) => Some(looking),
-            Found::Nothing => None,
+            ToolCacheLookup::Ask(looking) => Some(looking),
+            ToolCacheLookup::Nothing => None,
         };
         let _writing = self.writing(permit, tool);
         // A process that died may have done it: only what it was told tells otherwise.
-        let earlier = if permit.is_repeat() { Happened::Maybe } else { Happened::No };
+        let earlier = if permit.is_repeat() { EffectCertainty::Maybe } else { EffectCertainty::No };
         let called = attempts::call(far, permit, tool.known.spec.timeout, earlier).await;
-        if let (Some(looking), Outcome::Applied(value)) = (looking, &called.outcome) {
+        if let (Some(looking), ActOutcome::Applied(value)) = (looking, &called.outcome) {
             self.cache.keep(looking, value, self.clock.now());
         }
         called
     }
 
     /// Held while a tool is called that writes.
-    pub(crate) fn writing(&self, permit: &Permit, tool: &Tool) -> Option<Writing> {
+    pub(crate) fn writing(&self, permit: &Permit, tool: &Tool) -> Option<CacheWriteGuard> {
         let connector = &tool.known.connector.name;
         permit.effect().writes().then(|| self.cache.writing(permit.tenant(), connector))
     }
 
     /// A look at our own tables, in the transaction that writes its end down.
-    async fn look(&self, permit: Permit, tool: Tool, journal: Arc<dyn Journal>) -> Result<Answer> {
+    async fn look(&self, permit: Permit, tool: Tool, journal: Arc<dyn ActJournal>) -> Result<ToolAnswer> {
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
-            .write(permit.tenant(), move |tx| -> Result<Answer> {
-                let Body::Look(look) = &tool.body else { return Err(misuse("this tool does not look")) };
+            .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
+                let ToolHandler::Look(look) = &tool.body else {
+                    return Err(misuse("this tool does not look"));
+                };
                 let (outcome, done) = inside::look(tx, look.as_ref(), &permit);
                 let answer = answer_of(&permit, &tool, &outcome, done, None);
                 let now = clock.now();
@@ -301,18 +312,18 @@ impl Dispatcher {
         mut approval: Approval,
         rehearsal: Option<Permit>,
         tool: Tool,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Answer> {
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let tenant = self.tenant_of(&rehearsal);
-        let (Some(permit), Body::Far(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
-            return Ok(Answer::Waiting(Box::new(approval)));
+        let (Some(permit), ToolHandler::Far(far), Some(tenant)) = (rehearsal, &tool.body, tenant) else {
+            return Ok(ToolAnswer::Waiting(Box::new(approval)));
         };
         let outcome = attempts::rehearse(far.as_ref(), &permit, tool.known.spec.timeout).await;
         approval.rehearsal = shown(&outcome);
         let (office, clock) = (self.office.clone(), self.clock.clone());
-        let answer = Answer::Waiting(Box::new(approval));
+        let answer = ToolAnswer::Waiting(Box::new(approval));
         self.db
-            .write(tenant, move |tx| -> Result<Answer> {
+            .write(tenant, move |tx| -> Result<ToolAnswer> {
                 let now = clock.now();
                 let untold = acts::finish(tx, &office, permit, &outcome, now)?;
                 journal.ended(tx, &answer)?;
@@ -330,13 +341,13 @@ impl Dispatcher {
         &self,
         permit: Permit,
         tool: Option<Tool>,
-        called: Called,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Answer> {
+        called: ToolAttemptResult,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         let (office, clock) = (self.office.clone(), self.clock.clone());
         self.db
-            .write(permit.tenant(), move |tx| -> Result<Answer> {
-                let Called { outcome, done, mismatch } = called;
+            .write(permit.tenant(), move |tx| -> Result<ToolAnswer> {
+                let ToolAttemptResult { outcome, done, mismatch } = called;
                 let answer = match tool.as_ref() {
                     Some(tool) => answer_of(&permit, tool, &outcome, done, mismatch),
                     None => bare(&permit, None, &outcome),
@@ -350,9 +361,14 @@ impl Dispatcher {
             .await
     }
 
-    async fn note(&self, tenant: TenantId, answer: Answer, journal: Arc<dyn Journal>) -> Result<Answer> {
+    async fn note(
+        &self,
+        tenant: TenantId,
+        answer: ToolAnswer,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<ToolAnswer> {
         self.db
-            .write(tenant, move |tx| -> Result<Answer> {
+            .write(tenant, move |tx| -> Result<ToolAnswer> {
                 journal.ended(tx, &answer)?;
                 Ok(answer)
             })
@@ -371,7 +387,7 @@ fn misuse(what: &str) -> Error {
     munshi_store::Error::Misuse(what.to_owned()).into()
 }
 
-fn proposal(want: Want, tool: Option<&Tool>) -> Proposal {
+fn proposal(want: ToolCallRequest, tool: Option<&Tool>) -> Proposal {
     Proposal {
         act: want.act,
         name: want.name,

@@ -2,18 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use munshi_safety::acts::{Mode, Outcome, Permit};
+use munshi_safety::acts::{ActOutcome, Permit, PermitMode};
 use munshi_safety::privacy::Scrubber;
 use munshi_store::Tx;
 
-use crate::body::{Done, Failure, Look, Write};
+use crate::body::{ReadToolHandler, ToolFailure, ToolOutput, WriteToolHandler};
 use crate::result::{failed, fit};
 
 /// Why an attempt at our own tables is undone.
 enum Stopped {
-    Failed(Failure),
+    Failed(ToolFailure),
     /// It was only tried out.
-    Tried(Done),
+    Tried(ToolOutput),
 }
 
 impl From<munshi_store::Error> for Stopped {
@@ -22,36 +22,44 @@ impl From<munshi_store::Error> for Stopped {
     }
 }
 
-pub(crate) fn look(tx: &mut Tx<'_>, look: &dyn Look, permit: &Permit) -> (Outcome, Option<Done>) {
+pub(crate) fn look(
+    tx: &mut Tx<'_>,
+    look: &dyn ReadToolHandler,
+    permit: &Permit,
+) -> (ActOutcome, Option<ToolOutput>) {
     outcome_of(tx.attempt(|tx| unbroken(|| look.look(permit, tx))))
 }
 
 /// Writes, reads back, and undoes what failed, broke, did not agree, or was only tried out.
-pub(crate) fn write(tx: &mut Tx<'_>, write: &dyn Write, permit: &Permit) -> (Outcome, Option<Done>) {
+pub(crate) fn write(
+    tx: &mut Tx<'_>,
+    write: &dyn WriteToolHandler,
+    permit: &Permit,
+) -> (ActOutcome, Option<ToolOutput>) {
     outcome_of(tx.attempt(|tx| {
         let done = unbroken(|| write.write(permit, tx))?;
         if let Some(what) = unbroken(|| write.read_back(permit, &done, tx))? {
             let detail = format!("what was written does not read back: {what}. Nothing was changed");
-            return Err(Stopped::Failed(Failure::surely("read_back", detail)));
+            return Err(Stopped::Failed(ToolFailure::surely("read_back", detail)));
         }
         match permit.mode() {
-            Mode::Apply => Ok(done),
-            Mode::Rehearse => Err(Stopped::Tried(done)),
+            PermitMode::Apply => Ok(done),
+            PermitMode::Rehearse => Err(Stopped::Tried(done)),
         }
     }))
 }
 
 /// A tool that breaks has failed, and its act stands in the books all the same.
-fn unbroken<T>(call: impl FnOnce() -> Result<T, Failure>) -> Result<T, Stopped> {
-    let broke = || Failure::surely("broke", "the tool broke; somebody has to look at it");
+fn unbroken<T>(call: impl FnOnce() -> Result<T, ToolFailure>) -> Result<T, Stopped> {
+    let broke = || ToolFailure::surely("broke", "the tool broke; somebody has to look at it");
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| Err(broke())).map_err(Stopped::Failed)
 }
 
-fn outcome_of(done: Result<Done, Stopped>) -> (Outcome, Option<Done>) {
+fn outcome_of(done: Result<ToolOutput, Stopped>) -> (ActOutcome, Option<ToolOutput>) {
     match done {
         Ok(done) | Err(Stopped::Tried(done)) => {
             let done = fit(done, &Scrubber::default());
-            (Outcome::Applied(done.value.clone()), Some(done))
+            (ActOutcome::Applied(done.value.clone()), Some(done))
         }
         Err(Stopped::Failed(failure)) => (failed(failure, &Scrubber::default()), None),
     }

@@ -1,20 +1,20 @@
 //! Tools: what one is, which there are, and the one way to call them.
 //!
-//! A tool is called by the [`Dispatcher`] alone, with a permit that only the safety pipeline can make. What a tool does
-//! to the world decides how it is called and what is done after a crash: see [`Body`].
+//! A tool is called by the [`ToolDispatcher`] alone, with a permit that only the safety pipeline can make. What a tool does
+//! to the world decides how it is called and what is done after a crash: see [`ToolHandler`].
 //!
 //! Not here: deciding (the safety pipeline does), and tools of a trade: packs bring theirs, connectors others'.
 //!
 //! # Layout
-//! - [`Body`], [`Look`], [`Write`], [`Far`]: what a tool implements; [`Done`], [`Failure`]: what it answers;
-//!   [`Next`]: what helps where it could not
-//! - [`Registry`]: the tools there are; [`Observation`]: a result as a model may see it
-//! - [`Shelf`], [`Shelves`]: tools of one tenant's connectors, which come and go; [`Index`]: finding the fitting ones
+//! - [`ToolHandler`], [`ReadToolHandler`], [`WriteToolHandler`], [`RemoteToolHandler`]: what a tool implements; [`ToolOutput`], [`ToolFailure`]: what it answers;
+//!   [`FailureHint`]: what helps where it could not
+//! - [`ToolRegistry`]: the tools there are; [`Observation`]: a result as a model may see it
+//! - [`TenantTools`], [`TenantToolSource`]: tools of one tenant's connectors, which come and go; [`ToolIndex`]: finding the fitting ones
 //! - [`house`]: the two tools every installation has
-//! - [`Dispatcher`]: the one way to call; `inside`: calling in our own transaction;
+//! - [`ToolDispatcher`]: the one way to call; `inside`: calling in our own transaction;
 //!   `attempts`: calling elsewhere, and again where that is safe; `cache`: telling again what was just looked at;
 //!   `sweep`: after a crash
-//! - [`Journal`]: what a turn writes in the same transactions
+//! - [`ActJournal`]: what a turn writes in the same transactions
 //!
 //! # To add a tool
 //! ```
@@ -52,16 +52,19 @@ mod shelf;
 mod sweep;
 mod underway;
 
-pub use answer::{Answer, NotDone};
-pub use body::{Body, Done, Failure, Far, Happened, Look, Looked, Undo, Write};
-pub use dispatcher::{Dispatcher, Want};
+pub use answer::{ActDropReason, ToolAnswer};
+pub use body::{
+    EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolFailure, ToolHandler, ToolOutput,
+    UndoCall, WriteToolHandler,
+};
+pub use dispatcher::{ToolCallRequest, ToolDispatcher};
 pub use error::{Error, Result};
-pub use journal::{Journal, NoJournal};
+pub use journal::{ActJournal, NoActJournal};
 pub use munshi_safety::acts::LOGIN_NEEDED;
-pub use munshi_safety::pipeline::{Connector, Maker};
-pub use next::{Choice, Next};
-pub use registry::{Registry, Tool};
-pub use result::{Label, Observation};
-pub use select::Index;
-pub use shelf::{Shelf, Shelves};
-pub use sweep::Swept;
+pub use munshi_safety::pipeline::{ConnectorOrigin, ToolConnector};
+pub use next::{ChoiceOption, FailureHint};
+pub use registry::{Tool, ToolRegistry};
+pub use result::{Observation, ResultOrigin};
+pub use select::ToolIndex;
+pub use shelf::{TenantToolSource, TenantTools};
+pub use sweep::ActSweepReport;

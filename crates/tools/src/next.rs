@@ -1,7 +1,7 @@
 //! What helps where a tool could not: words to search for, or the things that may have been meant.
 
 use munshi_safety::privacy::Scrubber;
-use munshi_types::{Searching, ToolSpec};
+use munshi_types::{FallbackSearch, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -18,16 +18,16 @@ const LONGEST_VALUE: usize = 1024;
 /// What to do next about a failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Next {
+pub enum FailureHint {
     /// Nothing goes by these words; a search may know them. `by` is the tool's own and filled in when it is called.
-    Search { words: String, by: Option<Searching> },
+    Search { words: String, by: Option<FallbackSearch> },
     /// Several things go by what `argument` said; a person chooses.
-    Choose { argument: String, choices: Vec<Choice> },
+    Choose { argument: String, choices: Vec<ChoiceOption> },
 }
 
 /// One of the things that may have been meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Choice {
+pub struct ChoiceOption {
     /// What the argument has to be for this one.
     pub value: Value,
     /// What a person knows it by.
@@ -37,7 +37,7 @@ pub struct Choice {
     pub detail: Option<String>,
 }
 
-impl Choice {
+impl ChoiceOption {
     pub fn new(value: impl Into<Value>, label: impl Into<String>) -> Self {
         Self { value: value.into(), label: label.into(), detail: None }
     }
@@ -48,7 +48,7 @@ impl Choice {
     }
 }
 
-impl Next {
+impl FailureHint {
     /// Made fit to be stored and shown, as a result is. What is no choice any more is nothing.
     pub(crate) fn fit(self, scrubber: &Scrubber) -> Option<Self> {
         match self {
@@ -57,7 +57,7 @@ impl Next {
                 (!words.trim().is_empty()).then_some(Self::Search { words, by })
             }
             Self::Choose { argument, choices } => {
-                let choices: Vec<Choice> =
+                let choices: Vec<ChoiceOption> =
                     choices.into_iter().filter_map(|one| one.fit(scrubber)).take(MOST_CHOICES).collect();
                 (choices.len() > 1).then_some(Self::Choose { argument, choices })
             }
@@ -75,7 +75,7 @@ impl Next {
     }
 
     /// The call that searches.
-    pub fn search(&self) -> Option<(&Searching, Value)> {
+    pub fn search(&self) -> Option<(&FallbackSearch, Value)> {
         match self {
             Self::Search { words, by: Some(by) } => Some((by, json!({ &by.argument: words }))),
             _ => None,
@@ -114,7 +114,7 @@ impl Next {
     }
 }
 
-impl Choice {
+impl ChoiceOption {
     /// One whose value would be cut or holds a secret is none.
     fn fit(self, scrubber: &Scrubber) -> Option<Self> {
         let mut value = self.value.clone();
@@ -135,33 +135,33 @@ mod tests {
     fn choices_are_bounded_and_hold_no_secret() {
         const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
         let scrubber = Scrubber::default();
-        let many = (0..50).map(|number| Choice::new(number, "क".repeat(500))).collect();
-        let Some(Next::Choose { choices, .. }) =
-            (Next::Choose { argument: "to".to_owned(), choices: many }).fit(&scrubber)
+        let many = (0..50).map(|number| ChoiceOption::new(number, "क".repeat(500))).collect();
+        let Some(FailureHint::Choose { choices, .. }) =
+            (FailureHint::Choose { argument: "to".to_owned(), choices: many }).fit(&scrubber)
         else {
             unreachable!()
         };
         assert_eq!(choices.len(), MOST_CHOICES);
         assert!(choices.iter().all(|choice| choice.label.chars().count() <= LONGEST_LABEL + 1));
         let bad = vec![
-            Choice::new(KEY, "a"),
-            Choice::new("x".repeat(2000), "b"),
-            Choice::new(1, " "),
-            Choice::new(1, KEY),
+            ChoiceOption::new(KEY, "a"),
+            ChoiceOption::new("x".repeat(2000), "b"),
+            ChoiceOption::new(1, " "),
+            ChoiceOption::new(1, KEY),
         ];
-        assert_eq!((Next::Choose { argument: "to".to_owned(), choices: bad }).fit(&scrubber), None);
-        assert_eq!((Next::Search { words: " ".to_owned(), by: None }).fit(&scrubber), None);
+        assert_eq!((FailureHint::Choose { argument: "to".to_owned(), choices: bad }).fit(&scrubber), None);
+        assert_eq!((FailureHint::Search { words: " ".to_owned(), by: None }).fit(&scrubber), None);
     }
 
     #[test]
     fn the_search_is_the_specifications_own() {
-        let own = Searching { tool: "find".parse().unwrap(), argument: "words".to_owned() };
-        let other = Searching { tool: "wipe".parse().unwrap(), argument: "words".to_owned() };
+        let own = FallbackSearch { tool: "find".parse().unwrap(), argument: "words".to_owned() };
+        let other = FallbackSearch { tool: "wipe".parse().unwrap(), argument: "words".to_owned() };
         let spec = ToolSpec {
             search: Some(own.clone()),
             ..ToolSpec::read("balance".parse().unwrap(), "What somebody owes.", "ledger.balance.read")
         };
-        let next = Next::Search { words: "raju".to_owned(), by: Some(other) };
+        let next = FailureHint::Search { words: "raju".to_owned(), by: Some(other) };
         let next = next.of(Some(&spec));
         assert_eq!(next.search(), Some((&own, json!({ "words": "raju" }))));
         assert_eq!(next.of(None).search(), None);

@@ -3,49 +3,56 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use munshi_safety::pipeline::{BadTool, Connector, Known, Maker};
+use munshi_safety::pipeline::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
 use munshi_types::{Effect, ToolName, ToolSpec};
 
-use crate::body::Body;
+use crate::body::ToolHandler;
 
 /// A tool with what calls it.
 #[derive(Clone)]
 pub struct Tool {
-    pub known: Arc<Known>,
-    pub(crate) body: Body,
+    pub known: Arc<CompiledTool>,
+    pub(crate) body: ToolHandler,
     /// As a model is told of it, with the tokens that takes; filled by whoever first offers it.
     pub told: Arc<OnceLock<(Arc<ToolSpec>, u32)>>,
 }
 
 /// Filled when the binary starts, then only read.
 #[derive(Clone, Default)]
-pub struct Registry {
+pub struct ToolRegistry {
     tools: BTreeMap<ToolName, Tool>,
 }
 
-impl Registry {
+impl ToolRegistry {
     /// Installs a tool, or says what is wrong with it.
-    pub fn add(&mut self, spec: ToolSpec, connector: Connector, body: Body) -> Result<(), BadTool> {
-        let bad = |what: &str| BadTool { tool: spec.name.to_string(), what: what.to_owned() };
+    pub fn add(
+        &mut self,
+        spec: ToolSpec,
+        connector: ToolConnector,
+        body: ToolHandler,
+    ) -> Result<(), InvalidTool> {
+        let bad = |what: &str| InvalidTool { tool: spec.name.to_string(), what: what.to_owned() };
         if let Some(other) = self.tools.get(&spec.name) {
             return Err(bad(&format!("{} brings one of that name", other.known.connector.name)));
         }
         match (&body, spec.effect) {
-            (Body::Look(_), Effect::Read) | (Body::Write(_), Effect::Inside) => {}
-            (Body::Far(_), _) if connector.maker == Maker::House => {
+            (ToolHandler::Look(_), Effect::Read) | (ToolHandler::Write(_), Effect::Inside) => {}
+            (ToolHandler::Far(_), _) if connector.maker == ConnectorOrigin::House => {
                 return Err(bad(
                     "it goes elsewhere, so its connector is a foreign one: what it says is data",
                 ));
             }
-            (Body::Far(_), effect) if effect != Effect::Inside => {}
-            (Body::Look(_), _) => return Err(bad("it looks at our own tables, so its effect is read")),
-            (Body::Write(_), _) => {
+            (ToolHandler::Far(_), effect) if effect != Effect::Inside => {}
+            (ToolHandler::Look(_), _) => {
+                return Err(bad("it looks at our own tables, so its effect is read"));
+            }
+            (ToolHandler::Write(_), _) => {
                 return Err(bad("it writes in our own transaction, so its effect is inside"));
             }
-            (Body::Far(_), _) => return Err(bad("it goes elsewhere, so its effect is not inside")),
+            (ToolHandler::Far(_), _) => return Err(bad("it goes elsewhere, so its effect is not inside")),
         }
         let name = spec.name.clone();
-        let known = Known::new(with_rehearsal(spec, &body), connector)?;
+        let known = CompiledTool::new(with_rehearsal(spec, &body), connector)?;
         self.tools.insert(name, Tool { known: Arc::new(known), body, told: Arc::default() });
         Ok(())
     }
@@ -71,7 +78,7 @@ impl Registry {
 }
 
 /// What writes in our own transaction can always be rehearsed: it is done, looked at and undone.
-fn with_rehearsal(spec: ToolSpec, body: &Body) -> ToolSpec {
-    let dry_run = spec.dry_run || matches!(body, Body::Write(_));
+fn with_rehearsal(spec: ToolSpec, body: &ToolHandler) -> ToolSpec {
+    let dry_run = spec.dry_run || matches!(body, ToolHandler::Write(_));
     ToolSpec { dry_run, ..spec }
 }

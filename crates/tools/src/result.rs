@@ -1,12 +1,12 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
-use munshi_safety::acts::Outcome;
-use munshi_safety::pipeline::{Maker, Source};
+use munshi_safety::acts::ActOutcome;
+use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
 use munshi_safety::privacy::Scrubber;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 
-use crate::body::{Done, Failure, Undo};
+use crate::body::{ToolFailure, ToolOutput, UndoCall};
 use crate::registry::Tool;
 
 /// A longer result is cut, and says so.
@@ -21,15 +21,15 @@ const DEEPEST: usize = 64;
 pub struct Observation {
     pub act: ActId,
     pub value: Value,
-    pub label: Label,
-    pub undo: Option<Undo>,
+    pub label: ResultOrigin,
+    pub undo: Option<UndoCall>,
     /// What the read-back found, where it did not agree: to be told, never passed over.
     pub mismatch: Option<String>,
 }
 
 /// Whose words a result is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Label {
+pub enum ResultOrigin {
     /// Our own tables.
     House,
     /// Somebody else's: data, never instructions.
@@ -40,11 +40,11 @@ pub enum Label {
     },
 }
 
-impl Label {
+impl ResultOrigin {
     pub(crate) fn of(tool: &Tool) -> Self {
         match tool.known.connector.maker {
-            Maker::House => Self::House,
-            Maker::Foreign => {
+            ConnectorOrigin::House => Self::House,
+            ConnectorOrigin::Foreign => {
                 let (connector, shows) = (tool.known.connector.name.clone(), tool.known.spec.shows);
                 Self::Foreign { connector, shows }
             }
@@ -68,16 +68,16 @@ impl Label {
     }
 
     /// What the run has read with it.
-    pub fn taints(&self) -> Option<Source> {
+    pub fn taints(&self) -> Option<TaintSource> {
         match self {
             Self::House => None,
-            Self::Foreign { .. } => Some(Source::Connector),
+            Self::Foreign { .. } => Some(TaintSource::Connector),
         }
     }
 }
 
 /// Made fit to be stored and shown. A way back that holds a secret is none.
-pub(crate) fn fit(done: Done, scrubber: &Scrubber) -> Done {
+pub(crate) fn fit(done: ToolOutput, scrubber: &Scrubber) -> ToolOutput {
     let mut value = done.value;
     clean(&mut value, scrubber);
     let undo = done.undo.filter(|undo| {
@@ -85,17 +85,17 @@ pub(crate) fn fit(done: Done, scrubber: &Scrubber) -> Done {
         clean(&mut clean_one, scrubber);
         clean_one == undo.arguments
     });
-    Done { value: capped(value), undo }
+    ToolOutput { value: capped(value), undo }
 }
 
 /// A failure, as it is stored and shown. Its code is a word: what else stands there may be anything.
-pub(crate) fn failed(failure: Failure, scrubber: &Scrubber) -> Outcome {
-    let Failure { code, retryable, detail, next, .. } = failure;
+pub(crate) fn failed(failure: ToolFailure, scrubber: &Scrubber) -> ActOutcome {
+    let ToolFailure { code, retryable, detail, next, .. } = failure;
     let is_word = (1..=40).contains(&code.len())
         && code.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
     let code = if is_word { code } else { "failed".to_owned() };
     let next = next.and_then(|next| next.fit(scrubber)).and_then(|next| serde_json::to_value(next).ok());
-    Outcome::Failed { code, retryable, detail: said(&detail, scrubber), next }
+    ActOutcome::Failed { code, retryable, detail: said(&detail, scrubber), next }
 }
 
 /// A tool's own words, without secrets and not endless.
@@ -175,12 +175,13 @@ mod tests {
     fn nothing_a_tool_says_holds_a_secret_or_a_nul() {
         const KEY: &str = "sk-abcdefghijklmnopqrstuvwxyz123456";
         let scrubber = Scrubber::default();
-        let undo = Undo { tool: "undo".parse().unwrap(), arguments: json!({ "key": KEY }) };
-        let done = fit(Done { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) }, &scrubber);
+        let undo = UndoCall { tool: "undo".parse().unwrap(), arguments: json!({ "key": KEY }) };
+        let done =
+            fit(ToolOutput { value: json!({ "a\0": [format!("x\0{KEY}")] }), undo: Some(undo) }, &scrubber);
         assert_eq!(done.undo, None);
         assert_eq!(done.value, json!({ "a\u{fffd}": ["x\u{fffd}[secret hidden]"] }));
-        let Outcome::Failed { code, detail, .. } =
-            failed(Failure::surely(KEY, format!("{}{KEY}\0", "long ".repeat(1_000))), &scrubber)
+        let ActOutcome::Failed { code, detail, .. } =
+            failed(ToolFailure::surely(KEY, format!("{}{KEY}\0", "long ".repeat(1_000))), &scrubber)
         else {
             panic!()
         };

@@ -17,13 +17,13 @@ const DESCRIBED: f32 = 1.0;
 
 /// An inverted index over tools, by their place in the order they were given.
 #[derive(Clone, Debug, Default)]
-pub struct Index {
+pub struct ToolIndex {
     /// Word to the tools that have it, with its weight there, ready to be added up.
     postings: HashMap<String, Vec<(u32, f32)>>,
     tools: usize,
 }
 
-impl Index {
+impl ToolIndex {
     pub fn of<'a>(specs: impl Iterator<Item = &'a ToolSpec>) -> Self {
         let counted: Vec<HashMap<String, f32>> = specs.map(counts).collect();
         let lengths: Vec<f32> = counted.iter().map(|words| words.values().sum()).collect();
@@ -122,7 +122,7 @@ mod tests {
         ToolSpec::read(name.parse().unwrap(), description, "x.y")
     }
 
-    fn best(index: &Index, said: &str) -> Option<usize> {
+    fn best(index: &ToolIndex, said: &str) -> Option<usize> {
         let scores = index.scores(&[(said, 1.0)]);
         let best = (0..scores.len()).max_by(|one, other| scores[*one].total_cmp(&scores[*other]))?;
         (scores[best] > 0.0).then_some(best)
@@ -138,7 +138,7 @@ mod tests {
             tool("calendar_list_events", "Lists what is in the calendar."),
             weather,
         ];
-        let index = Index::of(tools.iter());
+        let index = ToolIndex::of(tools.iter());
         for (said, at) in [
             ("please read the files", 0),
             ("writing a letter to a file", 1),
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(best(&index, said), Some(at), "{said}");
         }
         assert_eq!(best(&index, "zzz"), None);
-        assert_eq!(Index::default().scores(&[("x", 1.0)]), Vec::<f32>::new());
+        assert_eq!(ToolIndex::default().scores(&[("x", 1.0)]), Vec::<f32>::new());
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let mut tools: Vec<ToolSpec> =
             (0..50).map(|at| tool(&format!("shop_list_{at}"), "Lists something of the shop.")).collect();
         tools.push(tool("shop_invoice", "Makes an invoice."));
-        let index = Index::of(tools.iter());
+        let index = ToolIndex::of(tools.iter());
         assert_eq!(best(&index, "list the shop's invoice of the shop"), Some(50));
     }
 }

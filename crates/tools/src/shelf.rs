@@ -7,12 +7,12 @@ use munshi_store::Tx;
 use munshi_types::{PersonId, TenantId, Timestamp, ToolName};
 
 use crate::error::Result;
-use crate::registry::{Registry, Tool};
-use crate::select::Index;
+use crate::registry::{Tool, ToolRegistry};
+use crate::select::ToolIndex;
 
 /// Who keeps the shelves. A shelf is never changed: a new one takes its place.
-pub trait Shelves: Send + Sync {
-    fn of(&self, tenant: TenantId) -> Arc<Shelf>;
+pub trait TenantToolSource: Send + Sync {
+    fn of(&self, tenant: TenantId) -> Arc<TenantTools>;
 
     /// Whether every connector of the tenant has started, or has been given up, since the process began: until then a
     /// missing tool may still come.
@@ -42,16 +42,16 @@ pub trait Shelves: Send + Sync {
 
 /// What the connectors of one tenant bring at one moment.
 #[derive(Clone, Default)]
-pub struct Shelf {
-    tools: Registry,
+pub struct TenantTools {
+    tools: ToolRegistry,
     /// Offered whatever is said.
     always: BTreeSet<ToolName>,
-    index: Index,
+    index: ToolIndex,
 }
 
-impl Shelf {
-    pub fn new(tools: Registry, always: BTreeSet<ToolName>) -> Self {
-        let index = Index::of(tools.all().map(|tool| &tool.known.spec));
+impl TenantTools {
+    pub fn new(tools: ToolRegistry, always: BTreeSet<ToolName>) -> Self {
+        let index = ToolIndex::of(tools.all().map(|tool| &tool.known.spec));
         Self { tools, always, index }
     }
 

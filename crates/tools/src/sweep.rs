@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use munshi_safety::acts::{self, ACTS, Lapsed, Left, Recovery, Unheard};
-use munshi_safety::approvals::{self, Expired, Expiry, Fate};
+use munshi_safety::acts::{self, ACTS, ActRecovery, CountedRefusals, LapsedAct, TakeoverReason};
+use munshi_safety::approvals::{self, ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval};
 use munshi_types::{ActId, TenantId, Timestamp};
 
-use crate::answer::Answer;
+use crate::answer::ToolAnswer;
 use crate::attempts;
-use crate::body::Body;
-use crate::dispatcher::Dispatcher;
+use crate::body::ToolHandler;
+use crate::dispatcher::ToolDispatcher;
 use crate::error::Result;
-use crate::journal::{Journal, NoJournal};
+use crate::journal::{ActJournal, NoActJournal};
 
 /// So many are looked at in one go.
 const MOST: u32 = 100;
@@ -20,7 +20,7 @@ const MOST_LEFT: u32 = 10_000;
 
 /// What a sweep did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct ActSweepReport {
     /// Called again, or found to have happened.
     pub ended: u32,
     /// Marked unknown; a person is asked.
@@ -33,14 +33,15 @@ pub struct Swept {
     pub refused: u64,
 }
 
-impl Dispatcher {
+impl ToolDispatcher {
     /// Takes up what lapsed, of all tenants. Safe to run on every node at once: each act is taken by one. One thing that
     /// fails keeps no other waiting; the first failure is told at the end.
-    pub async fn sweep(&self, journal: Arc<dyn Journal>) -> Result<Swept> {
-        let (mut swept, now, platform) = (Swept::default(), self.clock.now(), self.db.platform(ACTS));
+    pub async fn sweep(&self, journal: Arc<dyn ActJournal>) -> Result<ActSweepReport> {
+        let (mut swept, now, platform) =
+            (ActSweepReport::default(), self.clock.now(), self.db.platform(ACTS));
         let mut failed = None;
         for act in platform.read(move |tx| acts::lapsed(tx, MOST, now)).await? {
-            match self.take_over(act, Left::Lapsed, journal.clone()).await {
+            match self.take_over(act, TakeoverReason::Lapsed, journal.clone()).await {
                 Ok(Some(true)) => swept.ended += 1,
                 Ok(Some(false)) => swept.unknown += 1,
                 Ok(None) => {}
@@ -49,8 +50,8 @@ impl Dispatcher {
         }
         for question in platform.read(move |tx| approvals::due(tx, MOST, now)).await? {
             match self.expire(question, journal.clone(), now).await {
-                Ok(Some(Fate::Escalated(_))) => swept.escalated += 1,
-                Ok(Some(Fate::Dropped)) => swept.expired += 1,
+                Ok(Some(ApprovalExpiryOutcome::Escalated(_))) => swept.escalated += 1,
+                Ok(Some(ApprovalExpiryOutcome::Dropped)) => swept.expired += 1,
                 Ok(None) => {}
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -66,10 +67,10 @@ impl Dispatcher {
 
     /// Takes up all that a dead process left, whatever the leases say: for the one process there is, when it starts.
     /// What it has begun itself is left alone.
-    pub async fn sweep_left(&self, journal: Arc<dyn Journal>) -> Result<u32> {
+    pub async fn sweep_left(&self, journal: Arc<dyn ActJournal>) -> Result<u32> {
         let (mut taken, mut failed) = (0, None);
         for act in self.db.platform(ACTS).read(|tx| acts::leased(tx, MOST_LEFT)).await? {
-            match self.take_over(act, Left::Surely, journal.clone()).await {
+            match self.take_over(act, TakeoverReason::Surely, journal.clone()).await {
                 Ok(ended) => taken += u32::from(ended.is_some()),
                 Err(error) => failed = failed.or(Some(error)),
             }
@@ -81,17 +82,17 @@ impl Dispatcher {
     /// Where the database has one process, nobody else can be at it; elsewhere that is known of its first try only. False
     /// where it is somebody's.
     pub async fn take_over_left(&self, tenant: TenantId, act: ActId) -> Result<bool> {
-        let left = if self.db.engine() == "sqlite" { Left::Surely } else { Left::ByRun };
-        let ended = self.take_over(Lapsed { tenant, act }, left, Arc::new(NoJournal)).await?;
+        let left = if self.db.engine() == "sqlite" { TakeoverReason::Surely } else { TakeoverReason::ByRun };
+        let ended = self.take_over(LapsedAct { tenant, act }, left, Arc::new(NoActJournal)).await?;
         Ok(ended.is_some())
     }
 
     async fn expire(
         &self,
-        question: Expired,
-        journal: Arc<dyn Journal>,
+        question: ExpiredApproval,
+        journal: Arc<dyn ActJournal>,
         now: Timestamp,
-    ) -> Result<Option<Fate>> {
+    ) -> Result<Option<ApprovalExpiryOutcome>> {
         let office = self.office.clone();
         let expiry = self.db.write(question.tenant, move |tx| -> Result<_> {
             let Some((expiry, untold)) = approvals::expire(tx, &office, question, now)? else {
@@ -101,22 +102,22 @@ impl Dispatcher {
             untold.tell(tx, &office, now)?;
             Ok(Some(expiry))
         });
-        let Some(Expiry { approval, fate, .. }) = expiry.await? else { return Ok(None) };
+        let Some(ApprovalExpiry { approval, fate, .. }) = expiry.await? else { return Ok(None) };
         // The job that sweeps is the installation's, so the tenant is named here.
-        let Expired { tenant, act, .. } = question;
+        let ExpiredApproval { tenant, act, .. } = question;
         match &fate {
-            Fate::Escalated(to) => {
+            ApprovalExpiryOutcome::Escalated(to) => {
                 tracing::warn!(%tenant, approval = %approval.id, %act, to = to.len(), until = %approval.expires_at,
                     "nobody answered in time; somebody above is asked");
             }
-            Fate::Dropped => {
+            ApprovalExpiryOutcome::Dropped => {
                 tracing::warn!(%tenant, approval = %approval.id, %act, "nobody answered in time; the act is dropped");
             }
         }
         Ok(Some(fate))
     }
 
-    async fn tell_refusals(&self, count: Unheard, now: Timestamp) -> Result<u64> {
+    async fn tell_refusals(&self, count: CountedRefusals, now: Timestamp) -> Result<u64> {
         let office = self.office.clone();
         let told = self.db.write(count.tenant, move |tx| -> Result<u64> {
             let (refused, untold) = acts::tell_together(tx, &count.source, now)?;
@@ -131,8 +132,13 @@ impl Dispatcher {
     }
 
     /// Some(true) when it came to an end, Some(false) when nobody can tell, none when it was not ours.
-    async fn take_over(&self, lapsed: Lapsed, left: Left, journal: Arc<dyn Journal>) -> Result<Option<bool>> {
-        if left != Left::Lapsed && self.under_way.has(lapsed.act) {
+    async fn take_over(
+        &self,
+        lapsed: LapsedAct,
+        left: TakeoverReason,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<Option<bool>> {
+        if left != TakeoverReason::Lapsed && self.under_way.has(lapsed.act) {
             return Ok(None);
         }
         let _working = self.under_way.begin(lapsed.act);
@@ -147,32 +153,32 @@ impl Dispatcher {
             });
             // Its connector may be about to start: the next round sees.
             if tool.is_none() && dispatcher.is_unsettled(lapsed.tenant) {
-                return Ok((Recovery::Gone, None));
+                return Ok((ActRecovery::Gone, None));
             }
             let known = tool.as_ref().map(|tool| tool.known.as_ref());
             let recovery = acts::recover(tx, &office, (lapsed.act, left), known, clock.now())?;
-            if matches!(recovery, Recovery::Asked) {
+            if matches!(recovery, ActRecovery::Asked) {
                 let detail = "the process died while it was done".to_owned();
-                notes.ended(tx, &Answer::Unknown { act: lapsed.act, detail })?;
+                notes.ended(tx, &ToolAnswer::Unknown { act: lapsed.act, detail })?;
             }
             Ok::<_, munshi_safety::Error>((recovery, tool))
         });
         match recovery.await? {
-            (Recovery::Gone, _) => Ok(None),
-            (Recovery::Asked, _) => Ok(Some(false)),
-            (Recovery::Again(permit), Some(tool)) => {
+            (ActRecovery::Gone, _) => Ok(None),
+            (ActRecovery::Asked, _) => Ok(Some(false)),
+            (ActRecovery::Again(permit), Some(tool)) => {
                 self.perform_far(permit, tool, journal).await?;
                 Ok(Some(true))
             }
-            (Recovery::LookUp(permit), Some(tool)) => {
-                let Body::Far(far) = &tool.body else { return Ok(None) };
+            (ActRecovery::LookUp(permit), Some(tool)) => {
+                let ToolHandler::Far(far) = &tool.body else { return Ok(None) };
                 let writing = self.writing(&permit, &tool);
                 let called = attempts::look_then_call(far.as_ref(), &permit, tool.known.spec.timeout).await;
                 drop(writing);
                 self.end(permit, Some(tool), called, journal).await?;
                 Ok(Some(true))
             }
-            (Recovery::Again(permit) | Recovery::LookUp(permit), None) => {
+            (ActRecovery::Again(permit) | ActRecovery::LookUp(permit), None) => {
                 let gone = attempts::gone();
                 self.end(permit, None, gone, journal).await?;
                 Ok(Some(false))

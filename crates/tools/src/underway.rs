@@ -7,14 +7,14 @@ use munshi_types::ActId;
 
 /// Shared by all clones of a dispatcher.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct UnderWay(Arc<Mutex<HashMap<ActId, u32>>>);
+pub(crate) struct ActiveActs(Arc<Mutex<HashMap<ActId, u32>>>);
 
-impl UnderWay {
+impl ActiveActs {
     /// Counts as under way until what this gives is dropped.
     #[must_use]
-    pub(crate) fn begin(&self, act: ActId) -> Working {
+    pub(crate) fn begin(&self, act: ActId) -> ActiveActGuard {
         *self.lock().entry(act).or_default() += 1;
-        Working { all: self.clone(), act }
+        ActiveActGuard { all: self.clone(), act }
     }
 
     pub(crate) fn has(&self, act: ActId) -> bool {
@@ -26,12 +26,12 @@ impl UnderWay {
     }
 }
 
-pub(crate) struct Working {
-    all: UnderWay,
+pub(crate) struct ActiveActGuard {
+    all: ActiveActs,
     act: ActId,
 }
 
-impl Drop for Working {
+impl Drop for ActiveActGuard {
     fn drop(&mut self) {
         let mut all = self.all.lock();
         let left = all.get(&self.act).map_or(0, |count| count - 1);

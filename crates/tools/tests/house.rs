@@ -4,31 +4,32 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Want, house};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry, house};
 use munshi_types::{Conduct, FakeClock, Timestamp};
 use serde_json::{Value, json};
 
-async fn called(test: &TestDb, name: &str, arguments: Value) -> Answer {
+async fn called(test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
     let night: Timestamp = "2026-11-14T20:00:00Z".parse().unwrap();
     let clock = Arc::new(FakeClock::at(night));
-    let mut registry = Registry::default();
+    let mut registry = ToolRegistry::default();
     house::install(&mut registry, clock.clone()).unwrap();
-    let office = Office::new(test.ids.clone(), Governor::new(Settings::default(), test.ids.clone()));
-    let dispatcher = Dispatcher::new(test.db.clone(), Arc::new(office), Arc::new(registry), clock);
+    let office =
+        ActServices::new(test.ids.clone(), BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()));
+    let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), Arc::new(registry), clock);
     let tenant = test.tenant(name).await;
-    let want = Want {
+    let want = ToolCallRequest {
         act: test.ids.next(),
         name: name.to_owned(),
         arguments,
         offered: true,
-        wanted: Wanted::Act,
-        caller: Caller {
+        wanted: ProposalMode::Act,
+        caller: ActCaller {
             principal: Principal::anonymous(tenant),
-            door: Door::Public,
+            door: CallerAudience::Public,
             binding: None,
             run: None,
             session: None,
@@ -40,12 +41,12 @@ async fn called(test: &TestDb, name: &str, arguments: Value) -> Answer {
         taint: Taint::default(),
         concerns: Vec::new(),
     };
-    dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
 }
 
-fn value(answer: &Answer) -> &Value {
+fn value(answer: &ToolAnswer) -> &Value {
     match answer {
-        Answer::Done(seen) => &seen.value,
+        ToolAnswer::Done(seen) => &seen.value,
         other => panic!("{other:?}"),
     }
 }
@@ -63,7 +64,7 @@ on_both_engines! {
 
     async fn a_sum_that_is_none_says_what_to_write(test: TestDb) {
         let answer = called(&test, "calculate", json!({ "expression": "18%" })).await;
-        let Answer::Failed { code, retryable, detail, .. } = answer else { panic!("{answer:?}") };
+        let ToolAnswer::Failed { code, retryable, detail, .. } = answer else { panic!("{answer:?}") };
         assert_eq!((code.as_str(), retryable), ("bad_expression", false));
         assert!(detail.contains("18/100 * 250"), "{detail}");
     }

@@ -10,16 +10,16 @@ use crate::tier::{Channel, LanguageCode, RoutingKey, TierName};
 /// A message as it came. A channel makes it after it has checked the signature; nothing in it is trusted further than
 /// the channel proved it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Inbound {
+pub struct InboundMessage {
     pub channel: Channel,
     /// What was written to; it leads to a binding.
-    pub to: To,
-    pub from: Sender,
+    pub to: InboundTarget,
+    pub from: InboundSender,
     /// The channel's own id of the message. The same id on the same channel of a binding is taken once, for ever.
     pub outside_id: String,
     pub text: String,
     #[serde(default)]
-    pub attached: Vec<Attached>,
+    pub attached: Vec<AttachedFile>,
     /// As the channel told it, such as `en-IN`.
     #[serde(default)]
     pub locale: Option<String>,
@@ -28,7 +28,7 @@ pub struct Inbound {
     pub sent_at: Option<Timestamp>,
     /// Where an answer goes that nobody waits for; none where the person comes and looks.
     #[serde(default)]
-    pub reply_to: Option<ReplyTo>,
+    pub reply_to: Option<ReplyAddress>,
     /// What stood before the person when they wrote, as far as the client tells.
     #[serde(default)]
     pub screen: ClientScreen,
@@ -57,7 +57,7 @@ impl ClientScreen {
 /// What leads to a binding.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum To {
+pub enum InboundTarget {
     Address(RoutingKey),
     /// By its name, for those who have proved that they may speak for the tenant.
     Binding {
@@ -69,7 +69,7 @@ pub enum To {
 /// Who wrote, as the channel proved it. Everything may be missing: then it is somebody new each time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sender {
+pub struct InboundSender {
     /// Where the door knows already: a key, a sign-in.
     pub person: Option<PersonId>,
     /// A number the channel itself has verified.
@@ -84,7 +84,7 @@ pub struct Sender {
 
 /// Something beside the text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attached {
+pub struct AttachedFile {
     /// `image/jpeg`, `audio/ogg`.
     pub media_type: String,
     pub name: Option<String>,
@@ -94,16 +94,16 @@ pub struct Attached {
 
 /// Where a message is sent: the channel's address of a person, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct ReplyTo {
+pub struct ReplyAddress {
     pub channel: Channel,
     pub address: String,
 }
 
 /// A message on its way out. Its id is the key under which sending it again is harmless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Outbound {
+pub struct OutboundMessage {
     pub id: MessageId,
-    pub to: ReplyTo,
+    pub to: ReplyAddress,
     pub text: String,
     #[serde(default)]
     pub suggestions: Vec<String>,
@@ -117,12 +117,12 @@ mod tests {
 
     #[test]
     fn a_channel_needs_to_say_only_what_it_knows() {
-        let inbound: Inbound = serde_json::from_value(serde_json::json!({
+        let inbound: InboundMessage = serde_json::from_value(serde_json::json!({
             "channel": "web", "to": { "address": "handle:sharma" }, "from": {}, "outside_id": "1", "text": "namaste",
         }))
         .unwrap();
-        assert_eq!(inbound.from, Sender::default());
+        assert_eq!(inbound.from, InboundSender::default());
         let text = serde_json::to_string(&inbound).unwrap();
-        assert_eq!(serde_json::from_str::<Inbound>(&text).unwrap(), inbound);
+        assert_eq!(serde_json::from_str::<InboundMessage>(&text).unwrap(), inbound);
     }
 }

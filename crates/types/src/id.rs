@@ -127,12 +127,12 @@ impl TenantId {
 
 /// Makes ids from the clock and chance it was given.
 #[derive(Clone, Debug)]
-pub struct Ids {
+pub struct IdGenerator {
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
 }
 
-impl Ids {
+impl IdGenerator {
     pub fn new(clock: Arc<dyn Clock>, random: Arc<dyn Random>) -> Self {
         Self { clock, random }
     }
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn ids_sort_by_the_time_they_were_made() {
         let clock = Arc::new(FakeClock::at(Timestamp::from_micros(1_700_000_000_000_000)));
-        let ids = Ids::new(clock.clone(), Arc::new(SeededRandom::new(1)));
+        let ids = IdGenerator::new(clock.clone(), Arc::new(SeededRandom::new(1)));
         let first: JobId = ids.next();
         clock.advance(Duration::from_millis(1));
         let second: JobId = ids.next();
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn an_id_survives_text_and_json() {
-        let id: TenantId = Ids::system().next();
+        let id: TenantId = IdGenerator::system().next();
         assert_eq!(id.to_string().parse::<TenantId>().unwrap(), id);
         assert_eq!(serde_json::from_str::<TenantId>(&serde_json::to_string(&id).unwrap()).unwrap(), id);
         assert!("xyz".parse::<JobId>().unwrap_err().to_string().starts_with("`xyz` is no job id"));

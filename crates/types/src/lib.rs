@@ -6,12 +6,12 @@
 //! # Layout
 //! - [`clock`]: [`Timestamp`], the [`Clock`] everyone is handed, and [`FakeClock`]
 //! - [`random`]: [`Random`], the system's and a seeded one
-//! - [`id`]: newtype ids, UUIDv7 made by [`Ids`] from a clock and a random source
+//! - [`id`]: newtype ids, UUIDv7 made by [`IdGenerator`] from a clock and a random source
 //! - [`tenant`]: [`Tenant`], its name, zone and status
 //! - [`tier`]: [`Human`](tier::Human), [`Team`](tier::Team), [`Agent`](tier::Agent), [`Binding`](tier::Binding)
 //! - [`tool`]: [`ToolSpec`], all that is known of a tool
 //! - [`attachment`]: what a reply carries beside its words
-//! - [`envelope`]: [`Inbound`] and [`Outbound`], one shape for every channel
+//! - [`envelope`]: [`InboundMessage`] and [`OutboundMessage`], one shape for every channel
 //! - [`money`]: [`Money`] in whole paise
 //! - [`language`]: [`Language`] and [`Script`]; `name`: the form of short names; `unseen`: letters that hide
 //!
@@ -32,10 +32,13 @@ pub mod tool;
 mod unseen;
 
 pub use clock::{Clock, FakeClock, SystemClock, Timestamp};
-pub use envelope::{Attached, ClientScreen, Inbound, Outbound, ReplyTo, Sender, To};
+pub use envelope::{
+    AttachedFile, ClientScreen, InboundMessage, InboundSender, InboundTarget, OutboundMessage, ReplyAddress,
+};
 pub use id::{
-    ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, HolderId, Id, IdError, Ids, JobId, KeyId, LeaseId,
-    LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId, TierId,
+    ActId, ApprovalId, BindingId, CallId, CodeId, EntryId, HolderId, Id, IdError, IdGenerator, JobId, KeyId,
+    LeaseId, LinkId, MessageId, OperatorId, PersonId, ReservationId, RunId, SessionId, SignInId, TenantId,
+    TierId,
 };
 pub use language::{Language, LanguageError, Script};
 pub use money::{Money, MoneyError};
@@ -43,7 +46,7 @@ pub use policy::{Autonomy, Conduct, Reach, ScopeGlob, ScopeGlobError};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tenant::{Tenant, TenantName, TenantNameError, TenantStatus, Zone, ZoneError};
 pub use tool::{
-    ConnectorName, ConnectorNameError, Effect, Egress, Searching, Sending, ToolExample, ToolName,
+    ConnectorName, ConnectorNameError, Effect, Egress, FallbackSearch, SendArguments, ToolExample, ToolName,
     ToolNameError, ToolSpec, is_fleeting,
 };
 pub use unseen::is_unseen;

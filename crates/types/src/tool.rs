@@ -36,7 +36,7 @@ pub struct ToolSpec {
     /// Moves money or promises it: agreeing once never covers the next time.
     pub money: bool,
     /// Puts words before somebody else: each draft is approved, unless its template is authorised for that audience.
-    pub sends: Option<Sending>,
+    pub sends: Option<SendArguments>,
     /// Can do harm that is hard to see coming: always asks, whatever was pre-authorised.
     pub dangerous: bool,
     /// Removes or overwrites what was there.
@@ -59,7 +59,7 @@ pub struct ToolSpec {
     pub follow_ups: Vec<ToolName>,
     /// What looks for the things it is about, when it found nothing by the words it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub search: Option<Searching>,
+    pub search: Option<FallbackSearch>,
     /// The phrase that tells the person the result, with the result's fields as its slots.
     pub reply: Option<String>,
     /// What happens where a look could carry away what a run knows.
@@ -132,7 +132,7 @@ pub fn is_fleeting(name: &str) -> bool {
 
 /// Which arguments of a tool that sends say to whom, and by which template.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sending {
+pub struct SendArguments {
     /// The argument that holds the recipient's address or id.
     pub to: String,
     /// The argument that names a template, where the words are not free.
@@ -141,7 +141,7 @@ pub struct Sending {
 
 /// The tool that searches where another found nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Searching {
+pub struct FallbackSearch {
     pub tool: ToolName,
     /// Its argument for the words that are looked for.
     pub argument: String,

@@ -2,7 +2,7 @@
 //! hears.
 //!
 //! # Layout
-//! - [`Account`]: the parts, made by the binary; [`oidc`]: sign-in with another service
+//! - [`SignInServices`]: the parts, made by the binary; [`oidc`]: sign-in with another service
 //! - `signed_in`: who has this browser; `caller`: the same for the routes under `/v1`
 //! - `form`: what a form sent, once it is sure that it is ours; `origin`: whose page it came from
 //! - `come_in`: a new sign-in, its cookies and where to go on; `cookies`, `local`: their forms
@@ -26,24 +26,24 @@ pub(crate) mod signed_in;
 pub(crate) mod telling;
 pub(crate) mod words;
 
-use munshi_identity::passwords::Passwords;
+use munshi_identity::passwords::PasswordService;
 
-use self::oidc::Oidc;
-use crate::visitor::token::Line;
+use self::oidc::OidcClient;
+use crate::visitor::token::ConnectionSecurity;
 
 /// What signing in is made of.
-pub struct Account {
-    pub passwords: Passwords,
+pub struct SignInServices {
+    pub passwords: PasswordService,
     /// Where people open this in a browser, such as `https://munshi.example`, without a slash at its end. None where it is
     /// not known: then it is whatever they wrote.
     pub public_url: Option<String>,
     /// How long an invitation waits.
     pub invitation_life: std::time::Duration,
     /// Sign-in with another service, where one is set up.
-    pub oidc: Option<Oidc>,
+    pub oidc: Option<OidcClient>,
 }
 
-impl Account {
+impl SignInServices {
     /// A path as a link for people elsewhere.
     pub(crate) fn link(&self, headers: &axum::http::HeaderMap, path: &str) -> String {
         match &self.public_url {
@@ -60,8 +60,8 @@ impl Account {
         is_secure(self.public_url.as_deref(), headers)
     }
 
-    pub(crate) fn line(&self, headers: &axum::http::HeaderMap) -> Line {
-        if self.is_secure(headers) { Line::Secure } else { Line::Open }
+    pub(crate) fn line(&self, headers: &axum::http::HeaderMap) -> ConnectionSecurity {
+        if self.is_secure(headers) { ConnectionSecurity::Secure } else { ConnectionSecurity::Open }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the routes under `/v1` are made of, and what they share.
 //!
 //! # Layout
-//! - [`Api`]: the parts, made by the binary; `access`: the one table of which route needs what, and [`Key`](access::Key),
+//! - [`Api`]: the parts, made by the binary; `access`: the one table of which route needs what, and [`AuthorizedCaller`](access::AuthorizedCaller),
 //!   the extractor that asks for it
 //! - `faults`: errors of the floors below, as answers
 //! - [`limits`]: how often something may be asked for, counted on this node
@@ -22,48 +22,48 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::Engine;
-use munshi_agent::outbox::Sender;
-use munshi_connectors::Logins;
+use munshi_agent::TurnEngine;
+use munshi_agent::outbox::ChannelSender;
+use munshi_connectors::ConnectorLogins;
 use munshi_identity::codes::CodeKey;
-use munshi_identity::hosts::Hosts;
-use munshi_identity::keys::Keys;
-use munshi_safety::acts::Office;
+use munshi_identity::hosts::HostTokenVerifier;
+use munshi_identity::keys::ApiKeyCache;
+use munshi_safety::acts::ActServices;
 use munshi_store::{Db, PlatformTx, tenants};
-use munshi_tiers::Resolver;
-use munshi_types::{Clock, Ids, Random, Tenant, TenantId};
+use munshi_tiers::BindingResolver;
+use munshi_types::{Clock, IdGenerator, Random, Tenant, TenantId};
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::faults::{missing, sentence};
 
-use self::limits::Limits;
-use self::streams::Streams;
-use crate::account::Account;
+use self::limits::NodeRateLimiter;
+use self::streams::StreamRegistry;
+use crate::account::SignInServices;
 use crate::error::ApiError;
-use crate::openai::retries::Retries;
-use crate::visitor::Visits;
+use crate::openai::retries::CompletionRetryCache;
+use crate::visitor::VisitorServices;
 
 /// More tenants than this are not remembered by name.
 const MANY: usize = 10_000;
 
 /// What the API is made of.
-pub struct Parts {
+pub struct ApiParts {
     pub db: Db,
-    pub engine: Engine,
-    pub keys: Keys,
+    pub engine: TurnEngine,
+    pub keys: ApiKeyCache,
     /// The same that the engine has.
-    pub resolver: Resolver,
+    pub resolver: BindingResolver,
     /// The same that acts are done with: an approval is answered through it.
-    pub office: Arc<Office>,
-    pub codes: Arc<dyn Codes>,
+    pub office: Arc<ActServices>,
+    pub codes: Arc<dyn CodeKeySource>,
     /// How operators sign in.
-    pub account: Account,
+    pub account: SignInServices,
     /// What hosts say of their visitors.
-    pub hosts: Hosts,
+    pub hosts: HostTokenVerifier,
     /// The ways out; a code goes to a phone by one of them.
-    pub senders: Vec<Arc<dyn Sender>>,
+    pub senders: Vec<Arc<dyn ChannelSender>>,
     /// How people let us into connectors' services; none where nobody can.
-    pub logins: Option<Logins>,
+    pub logins: Option<ConnectorLogins>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     /// How long somebody who does not stream waits for an answer. Shorter than a request may take.
@@ -76,35 +76,35 @@ pub struct Parts {
 
 /// Where the keys of one-time codes come from: outside the database.
 #[async_trait]
-pub trait Codes: Send + Sync + 'static {
+pub trait CodeKeySource: Send + Sync + 'static {
     async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey>;
 }
 
 /// The parts, shared by every request.
 #[derive(Clone)]
-pub struct Api(Arc<Inner>);
+pub struct Api(Arc<ApiState>);
 
 /// What [`Api`] shares; only routes look inside.
-pub struct Inner {
+pub struct ApiState {
     pub(crate) db: Db,
-    pub(crate) engine: Engine,
-    pub(crate) keys: Keys,
-    pub(crate) resolver: Resolver,
-    pub(crate) office: Arc<Office>,
-    pub(crate) codes: Arc<dyn Codes>,
-    pub(crate) account: Account,
-    hosts: Hosts,
-    pub(crate) senders: Vec<Arc<dyn Sender>>,
-    pub(crate) logins: Option<Logins>,
+    pub(crate) engine: TurnEngine,
+    pub(crate) keys: ApiKeyCache,
+    pub(crate) resolver: BindingResolver,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) codes: Arc<dyn CodeKeySource>,
+    pub(crate) account: SignInServices,
+    hosts: HostTokenVerifier,
+    pub(crate) senders: Vec<Arc<dyn ChannelSender>>,
+    pub(crate) logins: Option<ConnectorLogins>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) ids: Ids,
+    pub(crate) ids: IdGenerator,
     pub(crate) patience: Duration,
-    pub(crate) limits: Limits,
-    pub(crate) streams: Streams,
+    pub(crate) limits: NodeRateLimiter,
+    pub(crate) streams: StreamRegistry,
     /// What people at pages are received with.
-    pub(crate) visits: Visits,
-    pub(crate) retries: Retries,
+    pub(crate) visits: VisitorServices,
+    pub(crate) retries: CompletionRetryCache,
     /// What goes on though the client has gone.
     pub(crate) tasks: TaskTracker,
     /// Done when a proxy on this machine that the settings don't name was told in the log.
@@ -114,14 +114,14 @@ pub struct Inner {
 }
 
 impl Api {
-    pub fn new(parts: Parts) -> Self {
-        Self::receiving(parts, Visits::default())
+    pub fn new(parts: ApiParts) -> Self {
+        Self::receiving(parts, VisitorServices::default())
     }
 
     /// With what people at pages are received with.
-    pub fn receiving(parts: Parts, visits: Visits) -> Self {
-        let ids = Ids::new(parts.clock.clone(), parts.random.clone());
-        Self(Arc::new(Inner {
+    pub fn receiving(parts: ApiParts, visits: VisitorServices) -> Self {
+        let ids = IdGenerator::new(parts.clock.clone(), parts.random.clone());
+        Self(Arc::new(ApiState {
             db: parts.db,
             engine: parts.engine,
             keys: parts.keys,
@@ -132,14 +132,14 @@ impl Api {
             hosts: parts.hosts,
             senders: parts.senders,
             logins: parts.logins,
-            limits: Limits::new(parts.clock.clone(), parts.key_limit, parts.address_limit),
+            limits: NodeRateLimiter::new(parts.clock.clone(), parts.key_limit, parts.address_limit),
             clock: parts.clock,
             random: parts.random,
             ids,
             patience: parts.patience,
-            streams: Streams::default(),
+            streams: StreamRegistry::default(),
             visits,
-            retries: Retries::default(),
+            retries: CompletionRetryCache::default(),
             tasks: TaskTracker::new(),
             unnamed_proxy: Once::new(),
             tenants: Mutex::default(),
@@ -148,16 +148,16 @@ impl Api {
 }
 
 impl std::ops::Deref for Api {
-    type Target = Inner;
+    type Target = ApiState;
 
-    fn deref(&self) -> &Inner {
+    fn deref(&self) -> &ApiState {
         &self.0
     }
 }
 
-impl Inner {
+impl ApiState {
     /// What hosts say of their visitors.
-    pub fn hosts(&self) -> &Hosts {
+    pub fn hosts(&self) -> &HostTokenVerifier {
         &self.hosts
     }
 

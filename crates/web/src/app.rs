@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use munshi_types::Ids;
+use munshi_types::IdGenerator;
 use tokio_util::sync::CancellationToken;
 
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 
@@ -16,7 +16,7 @@ pub struct App(Arc<Inner>);
 
 struct Inner {
     /// Request ids come from here.
-    ids: Ids,
+    ids: IdGenerator,
     metrics: Metrics,
     readiness: Box<dyn Readiness>,
     /// Cancelled by the server when it begins to stop.
@@ -26,25 +26,25 @@ struct Inner {
 }
 
 impl App {
-    pub fn new(ids: Ids, metrics: Metrics, readiness: impl Readiness) -> Self {
+    pub fn new(ids: IdGenerator, metrics: Metrics, readiness: impl Readiness) -> Self {
         Self::made(ids, metrics, Box::new(readiness), None)
     }
 
     /// With the API.
-    pub fn serving(ids: Ids, metrics: Metrics, readiness: impl Readiness, api: Api) -> Self {
+    pub fn serving(ids: IdGenerator, metrics: Metrics, readiness: impl Readiness, api: Api) -> Self {
         Self::made(ids, metrics, Box::new(readiness), Some(api))
     }
 
-    fn made(ids: Ids, metrics: Metrics, readiness: Box<dyn Readiness>, api: Option<Api>) -> Self {
+    fn made(ids: IdGenerator, metrics: Metrics, readiness: Box<dyn Readiness>, api: Option<Api>) -> Self {
         Self(Arc::new(Inner { ids, metrics, readiness, stopping: CancellationToken::new(), api }))
     }
 
     pub(crate) fn api(&self) -> Result<&Api, ApiError> {
-        let missing = || ApiError::new(Code::Unavailable, "The API is not served here.");
+        let missing = || ApiError::new(ApiErrorCode::Unavailable, "The API is not served here.");
         self.0.api.as_ref().ok_or_else(missing)
     }
 
-    pub fn ids(&self) -> &Ids {
+    pub fn ids(&self) -> &IdGenerator {
         &self.0.ids
     }
 

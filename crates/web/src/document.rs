@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use axum::body::Bytes;
 use axum::http::Method;
-use munshi_identity::keys::Grant;
+use munshi_identity::keys::AreaGrant;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn, PathItem};
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::ComponentsBuilder;
@@ -13,12 +13,12 @@ use utoipa::openapi::{ContentBuilder, InfoBuilder, OpenApi, Ref, RefOr, Response
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::api::access::needed;
-use crate::error::{Code, ErrorBody, ErrorDetail};
+use crate::error::{ApiErrorCode, ErrorBody, ErrorDetail};
 use crate::middleware::UNMATCHED;
 use crate::openai;
-use crate::openai::answer::{ChunkChoice, CompletionChunk, Delta};
+use crate::openai::answer::{ChunkChoice, CompletionChunk, CompletionDelta};
 use crate::openai::form::{CompletionError, CompletionErrorDetail};
-use crate::views::attachment::Shown;
+use crate::views::attachment::AttachmentView;
 use crate::views::event::StreamEvent;
 use crate::visitor::heard::VisitEvent;
 
@@ -27,13 +27,13 @@ const SCHEME: &str = "key";
 
 /// Finished once, when the router is built; served and read until the process ends.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct ApiDocument {
     pub(crate) json: Bytes,
     /// `http.<resource>.<verb>` by route template and method.
     names: HashMap<(String, Method), String>,
 }
 
-impl Document {
+impl ApiDocument {
     /// Adds to the collected routes what all share: the title, and the error shape as every route's default answer.
     pub(crate) fn finish(mut api: OpenApi) -> Self {
         api.info = InfoBuilder::new()
@@ -63,17 +63,17 @@ impl Document {
         for (name, schema) in [
             (ErrorBody::name(), ErrorBody::schema()),
             (ErrorDetail::name(), ErrorDetail::schema()),
-            (Code::name(), Code::schema()),
+            (ApiErrorCode::name(), ApiErrorCode::schema()),
             (CompletionError::name(), CompletionError::schema()),
             (CompletionErrorDetail::name(), CompletionErrorDetail::schema()),
             // The data of a streamed answer's events.
             (CompletionChunk::name(), CompletionChunk::schema()),
             (ChunkChoice::name(), ChunkChoice::schema()),
-            (Delta::name(), Delta::schema()),
+            (CompletionDelta::name(), CompletionDelta::schema()),
             // Named by no answer itself: it is the data of a `ServerEvent`.
             (<StreamEvent as ToSchema>::name(), StreamEvent::schema()),
             (<VisitEvent as ToSchema>::name(), VisitEvent::schema()),
-            (<Shown as ToSchema>::name(), Shown::schema()),
+            (<AttachmentView as ToSchema>::name(), AttachmentView::schema()),
         ] {
             shared = shared.schema(name, schema);
         }
@@ -100,7 +100,7 @@ impl Document {
 }
 
 /// What a key must open, for programs and in words; and what those hear who have none.
-fn secure(operation: &mut Operation, grant: Grant, form: &str) {
+fn secure(operation: &mut Operation, grant: AreaGrant, form: &str) {
     operation.security = Some(vec![SecurityRequirement::new(SCHEME, [grant.to_string()])]);
     let needs = format!("Needs a key that opens `{grant}`.");
     operation.description = Some(match operation.description.take() {

@@ -4,7 +4,7 @@ mod api;
 mod code;
 
 pub use api::{ApiError, ErrorBody, ErrorDetail};
-pub use code::Code;
+pub use code::ApiErrorCode;
 
 /// Why the server, its metrics or its logs could not be started.
 #[derive(Debug, thiserror::Error)]

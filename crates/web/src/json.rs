@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::fields;
 
 /// A JSON body, as an argument of a handler or as its answer.
@@ -31,8 +31,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
         }
         let body = Bytes::from_request(request, state).await.map_err(|refusal| {
             let code = match refusal.status() {
-                StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
-                _ => Code::BadRequest,
+                StatusCode::PAYLOAD_TOO_LARGE => ApiErrorCode::TooLarge,
+                _ => ApiErrorCode::BadRequest,
             };
             ApiError::plain(code).caused_by(refusal)
         })?;
@@ -51,19 +51,19 @@ fn wrong_type(headers: &HeaderMap) -> ApiError {
         Some(Ok(sent)) => format!("The body was sent as `{}`; this address reads JSON.", shorten(sent)),
         _ => "The body has no readable content type; this address reads JSON.".to_owned(),
     };
-    ApiError::new(Code::UnsupportedMediaType, message)
+    ApiError::new(ApiErrorCode::UnsupportedMediaType, message)
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Err(ApiError::new(Code::BadRequest, "The body is empty; this address reads JSON."));
+        return Err(ApiError::new(ApiErrorCode::BadRequest, "The body is empty; this address reads JSON."));
     }
     let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     let is_other = !is_object && serde_json::from_slice::<IgnoredAny>(body).is_ok();
     if let Some(fields) = fields::of::<T>().filter(|_| is_other) {
         let named = fields.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         let message = format!("The body must be a JSON object with these fields, as far as needed: {named}.");
-        return Err(ApiError::new(Code::Invalid, message));
+        return Err(ApiError::new(ApiErrorCode::Invalid, message));
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -78,11 +78,11 @@ fn complaint(error: &serde_json::Error, path: &str) -> ApiError {
     let words = shorten(&plain(&error.to_string()));
     match error.classify() {
         Category::Data if path == "." => {
-            ApiError::new(Code::Invalid, format!("The body does not fit: {words}."))
+            ApiError::new(ApiErrorCode::Invalid, format!("The body does not fit: {words}."))
         }
-        Category::Data => ApiError::new(Code::Invalid, format!("`{path}` does not fit: {words}.")),
+        Category::Data => ApiError::new(ApiErrorCode::Invalid, format!("`{path}` does not fit: {words}.")),
         Category::Syntax | Category::Eof | Category::Io => {
-            ApiError::new(Code::BadRequest, format!("The body is not valid JSON: {words}."))
+            ApiError::new(ApiErrorCode::BadRequest, format!("The body is not valid JSON: {words}."))
         }
     }
 }
@@ -154,7 +154,7 @@ mod tests {
         paise: i64,
     }
 
-    fn refusal(body: &str) -> (Code, String) {
+    fn refusal(body: &str) -> (ApiErrorCode, String) {
         let error = parse::<Order>(body.as_bytes()).unwrap_err();
         (error.code, error.message.into_owned())
     }
@@ -162,11 +162,11 @@ mod tests {
     #[test]
     fn a_refusal_says_where_and_what_was_expected() {
         let (code, message) = refusal(r#"{"items":[{"paise":1},{"paise":"ten"}]}"#);
-        assert_eq!(code, Code::Invalid);
+        assert_eq!(code, ApiErrorCode::Invalid);
         assert!(message.starts_with("`items[1].paise` does not fit"), "{message}");
         assert!(message.contains("expected a whole number"), "{message}");
         let (code, message) = refusal("{}");
-        assert_eq!(code, Code::Invalid);
+        assert_eq!(code, ApiErrorCode::Invalid);
         assert!(message.contains("missing field `items`"), "{message}");
     }
 
@@ -174,7 +174,7 @@ mod tests {
     fn no_name_of_the_program_is_told() {
         for body in ["[]", "7", r#""text""#, "[[1]]", "null"] {
             let (code, message) = refusal(body);
-            assert_eq!(code, Code::Invalid, "{body}");
+            assert_eq!(code, ApiErrorCode::Invalid, "{body}");
             assert!(message.contains("object") && message.contains("`items`"), "{message}");
         }
         for body in
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn what_is_not_json_is_told_apart() {
         for bad in ["{", "nonsense", r#"{"items":[]} more"#, " \n"] {
-            assert_eq!(refusal(bad).0, Code::BadRequest, "{bad}");
+            assert_eq!(refusal(bad).0, ApiErrorCode::BadRequest, "{bad}");
         }
     }
 

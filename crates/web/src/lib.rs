@@ -5,7 +5,7 @@
 //! own: the binary hands it an [`App`] and [`Options`].
 //!
 //! # Layout
-//! - [`server`]: [`Server`] binds, serves and stops
+//! - [`server`]: [`HttpServer`] binds, serves and stops
 //! - [`mod@router`]: routes, document and middlewares put together
 //! - `routes`: the table of routes; a folder per resource, a file per verb
 //! - [`api`]: what the routes under `/v1` share: who may call them, limits, streams; `views`: what they answer with
@@ -14,7 +14,7 @@
 //! - [`account`]: operators and how they sign in; [`outgoing`]: what is asked of other servers
 //! - `mcp`: our tools and agents for other people's agents
 //! - `middleware`: what every request passes through, in one list
-//! - [`error`]: [`Code`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
+//! - [`error`]: [`ApiErrorCode`] (the table of codes and statuses), [`ApiError`], and [`Error`] for the binary
 //! - [`json`]: [`Json`], whose refusals say what was expected; `fields`: what a body may hold
 //! - [`readiness`], [`metrics`]: what the probes tell
 //! - `document`: the OpenAPI document and the span names taken from it
@@ -60,15 +60,15 @@ pub mod telemetry;
 mod views;
 pub mod visitor;
 
-pub use account::Account;
+pub use account::SignInServices;
 pub use api::Api;
 pub use app::App;
-pub use error::{ApiError, Code, Error, ErrorBody, ErrorDetail};
+pub use error::{ApiError, ApiErrorCode, Error, ErrorBody, ErrorDetail};
 pub use json::Json;
 pub use metrics::Metrics;
 pub use middleware::RequestId;
-pub use readiness::{Check, Readiness};
+pub use readiness::{Readiness, ReadinessCheck};
 pub use router::{Routes, router};
 pub use routes::routes;
-pub use server::{MonitorAccess, Options, Peer, Server, Stopped};
-pub use visitor::Visits;
+pub use server::{HttpServer, MonitorAccess, Peer, ServerOptions, ServerShutdownReport};
+pub use visitor::VisitorServices;

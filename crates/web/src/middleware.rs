@@ -23,8 +23,8 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::app::App;
-use crate::document::Document;
-use crate::server::Options;
+use crate::document::ApiDocument;
+use crate::server::ServerOptions;
 
 /// The route label of requests that match no route, so that a scanner can't make up new ones.
 pub(crate) const UNMATCHED: &str = "unmatched";
@@ -33,7 +33,12 @@ pub(crate) const UNMATCHED: &str = "unmatched";
 ///
 /// The first of the list is the outermost. What stands above `shape` sees finished errors; what stands below may
 /// answer with a bare [`crate::ApiError`].
-pub(crate) fn wrap(router: Router, app: &App, options: &Options, document: &Arc<Document>) -> Router {
+pub(crate) fn wrap(
+    router: Router,
+    app: &App,
+    options: &ServerOptions,
+    document: &Arc<ApiDocument>,
+) -> Router {
     router.layer((
         from_fn_with_state(app.clone(), identify::identify),
         from_fn_with_state(document.clone(), observe::observe),

@@ -33,9 +33,9 @@ pub(crate) fn connector(endpoint: &str) -> Result<HttpsConnector<HttpConnector>,
 
 /// Asks other servers. Clones share their connections.
 #[derive(Clone)]
-pub struct Outgoing(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
+pub struct OutboundHttpClient(Client<HttpsConnector<HttpConnector>, Full<Bytes>>);
 
-impl Outgoing {
+impl OutboundHttpClient {
     pub fn new() -> Result<Self, String> {
         let connector = connector("https:").map_err(|error| error.to_string())?;
         Ok(Self(Client::builder(TokioExecutor::new()).build(connector)))
@@ -103,7 +103,7 @@ fn safe(address: &str) -> Result<&str, String> {
     Err(format!("{address} does not begin with https://"))
 }
 
-impl fmt::Debug for Outgoing {
+impl fmt::Debug for OutboundHttpClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Outgoing")
     }

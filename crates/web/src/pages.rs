@@ -8,7 +8,7 @@ use askama::Template;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::account::words::Words;
+use crate::account::words::PagePhrases;
 use crate::error::ApiError;
 
 /// Only what we sent ourselves runs or is loaded. Pictures may stand in the page itself.
@@ -16,9 +16,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /// A page as an answer.
-pub(crate) struct Page<T>(pub(crate) T);
+pub(crate) struct HtmlPage<T>(pub(crate) T);
 
-impl<T: Template> IntoResponse for Page<T> {
+impl<T: Template> IntoResponse for HtmlPage<T> {
     fn into_response(self) -> Response {
         match self.0.render() {
             Ok(text) => {
@@ -36,7 +36,7 @@ impl<T: Template> IntoResponse for Page<T> {
 }
 
 /// The letter in a circle that stands for somebody.
-pub(crate) struct Face {
+pub(crate) struct LetterAvatar {
     pub(crate) letter: String,
     /// One of six colours, the same for a name every time; scripts count alike.
     pub(crate) tone: u32,
@@ -45,7 +45,7 @@ pub(crate) struct Face {
 /// As many colours as the style sheet has.
 pub(crate) const TONES: u32 = 6;
 
-impl Face {
+impl LetterAvatar {
     pub(crate) fn of(name: &str) -> Self {
         let letter =
             name.trim().chars().next().map_or_else(|| "·".to_owned(), |c| c.to_uppercase().to_string());
@@ -57,22 +57,22 @@ impl Face {
 /// A page that says why there is none.
 #[derive(Template)]
 #[template(path = "nobody.html")]
-pub(crate) struct Nobody {
-    words: Words,
+pub(crate) struct UnavailablePage {
+    words: PagePhrases,
     message: String,
     hint: String,
 }
 
-impl Nobody {
+impl UnavailablePage {
     /// In words for the person who followed an address.
-    pub(crate) fn page(error: &ApiError, words: Words) -> Response {
+    pub(crate) fn page(error: &ApiError, words: PagePhrases) -> Response {
         let status = error.code().status();
         let (message, hint) = match (words.is_english(), status.is_server_error()) {
             (true, _) => (error.message.to_string(), error.hint.to_string()),
             (false, true) => (words.say("resting"), String::new()),
             (false, false) => (words.say("nobody-here"), words.say("nobody-here-hint")),
         };
-        (status, Page(Self { words, message, hint })).into_response()
+        (status, HtmlPage(Self { words, message, hint })).into_response()
     }
 }
 
@@ -87,8 +87,8 @@ mod tests {
 
     #[test]
     fn no_field_of_a_page_becomes_markup() {
-        let words = Words::of(&axum::http::HeaderMap::new());
-        let nobody = Nobody { words, message: HOSTILE.to_owned(), hint: HOSTILE.to_owned() };
+        let words = PagePhrases::of(&axum::http::HeaderMap::new());
+        let nobody = UnavailablePage { words, message: HOSTILE.to_owned(), hint: HOSTILE.to_owned() };
         let pages = [
             nobody.render().unwrap(),
             ChatPage::sample(HOSTILE).render().unwrap(),
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn a_name_has_its_letter_and_colour() {
-        let face = Face::of("Kabir");
-        assert_eq!((face.letter.as_str(), face.tone), ("K", Face::of("Kabir").tone));
-        assert_eq!(Face::of(" வள்ளி").letter, "வ");
-        assert_eq!(Face::of("").letter, "·");
-        assert!((0..200).all(|seed| Face::of(&format!("name {seed}")).tone < TONES));
+        let face = LetterAvatar::of("Kabir");
+        assert_eq!((face.letter.as_str(), face.tone), ("K", LetterAvatar::of("Kabir").tone));
+        assert_eq!(LetterAvatar::of(" வள்ளி").letter, "வ");
+        assert_eq!(LetterAvatar::of("").letter, "·");
+        assert!((0..200).all(|seed| LetterAvatar::of(&format!("name {seed}")).tone < TONES));
     }
 }

@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 
 /// One thing the server needs, and how it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Check {
+#[schema(as = Check)]
+pub struct ReadinessCheck {
     /// One word: `store`, `jobs`.
     pub name: String,
     pub ok: bool,
@@ -19,7 +20,7 @@ pub struct Check {
     pub hint: Option<String>,
 }
 
-impl Check {
+impl ReadinessCheck {
     pub fn pass(name: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { name: name.into(), ok: true, detail: detail.into(), hint: None }
     }
@@ -33,15 +34,15 @@ impl Check {
 /// a closure that returns a future. It is asked once per probe, so an answer should take milliseconds; and anyone who
 /// reaches the port can read it, so it holds no secrets and no paths.
 pub trait Readiness: Send + Sync + 'static {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>>;
+    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>>;
 }
 
 impl<F, Checks> Readiness for F
 where
     F: Fn() -> Checks + Send + Sync + 'static,
-    Checks: Future<Output = Vec<Check>> + Send + 'static,
+    Checks: Future<Output = Vec<ReadinessCheck>> + Send + 'static,
 {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>> {
+    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
         Box::pin(self())
     }
 }

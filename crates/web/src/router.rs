@@ -6,18 +6,18 @@ use axum::{Extension, Router};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::app::App;
-use crate::document::Document;
-use crate::error::{ApiError, Code};
+use crate::document::ApiDocument;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::middleware;
-use crate::server::Options;
+use crate::server::ServerOptions;
 
 /// Routes that know their own documentation.
 pub type Routes = OpenApiRouter<App>;
 
-/// The whole service: what [`crate::Server`] serves, and what a test calls without a socket.
-pub fn router(routes: Routes, app: &App, options: &Options) -> Router {
+/// The whole service: what [`crate::HttpServer`] serves, and what a test calls without a socket.
+pub fn router(routes: Routes, app: &App, options: &ServerOptions) -> Router {
     let (router, api) = routes.split_for_parts();
-    let document = Arc::new(Document::finish(api));
+    let document = Arc::new(ApiDocument::finish(api));
     let router = router
         .fallback(unknown)
         .layer(Extension(document.clone()))
@@ -27,5 +27,5 @@ pub fn router(routes: Routes, app: &App, options: &Options) -> Router {
 }
 
 async fn unknown() -> ApiError {
-    ApiError::plain(Code::NotFound)
+    ApiError::plain(ApiErrorCode::NotFound)
 }

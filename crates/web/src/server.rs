@@ -20,7 +20,7 @@ const UPKEEP: Duration = Duration::from_secs(5);
 
 /// What an operator can tune. The binary fills it from the configuration.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// From a request's head to its response's head; streams may go on after it.
     pub request_timeout: Duration,
     /// Bytes of a request's body.
@@ -50,7 +50,7 @@ pub enum MonitorAccess {
     Everybody,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             request_timeout: Duration::from_secs(60),
@@ -71,19 +71,19 @@ pub struct Peer(pub SocketAddr);
 
 /// A bound address, not yet answering: binding comes first, so that a taken port is told before anything else starts.
 #[derive(Debug)]
-pub struct Server {
+pub struct HttpServer {
     listener: TcpListener,
     address: SocketAddr,
 }
 
 /// How a server came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
+pub struct ServerShutdownReport {
     /// Connections that were still busy when the grace was over.
     pub cut_off: usize,
 }
 
-impl Server {
+impl HttpServer {
     /// Takes an address such as `127.0.0.1:8080`, `[::]:8080` or `localhost:0`.
     pub async fn bind(address: &str) -> Result<Self, Error> {
         let listener = listener::bind(address).await?;
@@ -103,9 +103,9 @@ impl Server {
         self,
         routes: Routes,
         app: App,
-        options: Options,
+        options: ServerOptions,
         shutdown: CancellationToken,
-    ) -> Stopped {
+    ) -> ServerShutdownReport {
         let service = router(routes, &app, &options);
         let connections = Connections::new(service, &options);
         let mut upkeep = tokio::time::interval(UPKEEP);
@@ -125,6 +125,6 @@ impl Server {
         if cut_off > 0 {
             tracing::warn!(cut_off, "some connections were still busy after the grace and were cut off");
         }
-        Stopped { cut_off }
+        ServerShutdownReport { cut_off }
     }
 }

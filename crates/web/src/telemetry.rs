@@ -26,14 +26,14 @@ use tracing_subscriber::Registry;
 use tracing_subscriber::filter::{Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 
-use self::lines::Lines;
+use self::lines::LogLineLayer;
 use crate::error::Error;
 
 /// How long the last spans may take to leave when the process ends.
 const LAST_FLUSH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum LogLineFormat {
     /// One JSON object per line, for machines.
     Json,
     /// For people, without colour.
@@ -43,8 +43,8 @@ pub enum Format {
 }
 
 #[derive(Clone, Debug)]
-pub struct Options {
-    pub format: Format,
+pub struct TelemetryOptions {
+    pub format: LogLineFormat,
     /// A level, or targets with levels: `info,munshi_store=debug`.
     pub filter: String,
     /// The collector's base address, such as `http://localhost:4318`; spans go to `/v1/traces` under it.
@@ -55,10 +55,10 @@ pub struct Options {
     pub sample_percent: f64,
 }
 
-impl Default for Options {
+impl Default for TelemetryOptions {
     fn default() -> Self {
         Self {
-            format: Format::Json,
+            format: LogLineFormat::Json,
             filter: "info".to_owned(),
             otlp_endpoint: None,
             service_name: "munshi".to_owned(),
@@ -70,11 +70,11 @@ impl Default for Options {
 /// Sends the last spans when dropped: `main` holds it to its end.
 #[derive(Debug)]
 #[must_use = "the last traces are sent when this is dropped"]
-pub struct Guard {
+pub struct TelemetryGuard {
     provider: Option<SdkTracerProvider>,
 }
 
-impl Guard {
+impl TelemetryGuard {
     /// Sends what has been collected so far. Blocks for as long as the collector takes, seconds at most.
     pub fn flush(&self) {
         if let Some(provider) = &self.provider {
@@ -84,7 +84,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for TelemetryGuard {
     fn drop(&mut self) {
         if let Some(provider) = &self.provider {
             let _ = provider.shutdown_with_timeout(LAST_FLUSH);
@@ -94,7 +94,7 @@ impl Drop for Guard {
 
 /// Sets up logs on stderr, traces and the panic hook for this process. A second call is an error; a bad collector
 /// address is not: it is logged, and the process goes on without traces.
-pub fn init(options: &Options, clock: Arc<dyn Clock>) -> Result<Guard, Error> {
+pub fn init(options: &TelemetryOptions, clock: Arc<dyn Clock>) -> Result<TelemetryGuard, Error> {
     let (subscriber, guard) = subscriber(options, clock, std::io::stderr())?;
     tracing::subscriber::set_global_default(subscriber)
         .map_err(|_| Error::AlreadySetUp("the log subscriber"))?;
@@ -104,16 +104,16 @@ pub fn init(options: &Options, clock: Arc<dyn Clock>) -> Result<Guard, Error> {
 
 /// What [`init`] sets up, writing to `writer` and not yet made global.
 pub fn subscriber<W: Write + Send + 'static>(
-    options: &Options,
+    options: &TelemetryOptions,
     clock: Arc<dyn Clock>,
     writer: W,
-) -> Result<(impl Subscriber + Send + Sync + use<W>, Guard), Error> {
+) -> Result<(impl Subscriber + Send + Sync + use<W>, TelemetryGuard), Error> {
     let targets: Targets =
         options.filter.parse().map_err(|error: tracing_subscriber::filter::ParseError| Error::Filter {
             filter: options.filter.clone(),
             reason: error.to_string(),
         })?;
-    let lines = Lines::new(clock, options, writer);
+    let lines = LogLineLayer::new(clock, options, writer);
     let provider = options.otlp_endpoint.as_deref().and_then(|endpoint| {
         let provider = traces::provider(endpoint, options);
         provider.map_err(|error| lines.warn(&format!("traces are off: {error}"))).ok()
@@ -123,7 +123,7 @@ pub fn subscriber<W: Write + Send + 'static>(
         .with(filter_fn(move |metadata| is_wanted(&targets, metadata)))
         .with(lines)
         .with(traces);
-    Ok((subscriber, Guard { provider }))
+    Ok((subscriber, TelemetryGuard { provider }))
 }
 
 /// The filter is about lines. Spans stay, whatever it says: they carry the request id of an error's line.

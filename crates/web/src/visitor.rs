@@ -11,7 +11,7 @@
 //! - `client_address`: which address a request is counted by
 //! - `here`: who sits at the machine, and who may set the installation up; [`local_session`]: what proves it; [`starting`]: what the start page does for them
 //! - `heard`: a turn's events as visitors hear them; `words`: what pages say themselves
-//! - [`Visits`]: what the binary hands in
+//! - [`VisitorServices`]: what the binary hands in
 
 pub(crate) mod admit;
 pub(crate) mod challenge;
@@ -31,56 +31,56 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use munshi_lang::Phrasebook;
-use munshi_pack::House;
+use munshi_pack::PackRegistry;
 use munshi_types::ToolSpec;
 
-use self::proofs::{NoProofs, Proofs};
-use self::starting::Starting;
+use self::proofs::{AnonymousAuthenticator, VisitorAuthenticator};
+use self::starting::OnboardingService;
 
 pub use self::client_address::UNNAMED_PROXY;
 pub use self::words::add_phrases;
 
 /// What visitors are received with.
-pub struct Visits {
+pub struct VisitorServices {
     /// With the phrases of packs and of pages.
     pub book: Arc<Phrasebook>,
     /// The tools there are: what is being done is told by what they touch.
     pub tools: Vec<Arc<ToolSpec>>,
-    pub proofs: Arc<dyn Proofs>,
+    pub proofs: Arc<dyn VisitorAuthenticator>,
     /// What the start page offers; none where there is nothing to begin with.
-    pub starting: Option<Arc<dyn Starting>>,
-    pub challenge: Challenged,
+    pub starting: Option<Arc<dyn OnboardingService>>,
+    pub challenge: ChallengeSettings,
     /// Those whose word about who asked is taken.
     pub proxies: Vec<IpAddr>,
     /// Whose pages are shown.
-    pub house: Arc<House>,
+    pub house: Arc<PackRegistry>,
 }
 
 /// When and how much work is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Challenged {
+pub struct ChallengeSettings {
     /// So many messages are free.
     pub after: u32,
     /// Zero bits in front of the hash; each one more doubles the work, and 0 asks for none.
     pub bits: u32,
 }
 
-impl Default for Challenged {
+impl Default for ChallengeSettings {
     fn default() -> Self {
         Self { after: 3, bits: 16 }
     }
 }
 
-impl Default for Visits {
+impl Default for VisitorServices {
     fn default() -> Self {
         Self {
             book: words::own(),
             tools: Vec::new(),
-            proofs: Arc::new(NoProofs),
+            proofs: Arc::new(AnonymousAuthenticator),
             starting: None,
-            challenge: Challenged::default(),
+            challenge: ChallengeSettings::default(),
             proxies: Vec::new(),
-            house: Arc::new(House::default()),
+            house: Arc::new(PackRegistry::default()),
         }
     }
 }

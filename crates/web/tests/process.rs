@@ -7,8 +7,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::http::Request;
 use axum::routing::get;
-use munshi_types::{Ids, SystemClock};
-use munshi_web::{App, Check, Error, Metrics, Options, router, routes, telemetry};
+use munshi_types::{IdGenerator, SystemClock};
+use munshi_web::{App, Error, Metrics, ReadinessCheck, ServerOptions, router, routes, telemetry};
 use serde_json::Value;
 use tower::ServiceExt;
 
@@ -21,7 +21,7 @@ async fn fall() {
 #[tokio::test]
 #[ignore = "run by the test below, in a process of its own"]
 async fn logs_and_panics_like_a_server() {
-    let options = telemetry::Options::default();
+    let options = telemetry::TelemetryOptions::default();
     let _guard = telemetry::init(&options, Arc::new(SystemClock)).unwrap();
     let metrics = Metrics::install(&SystemClock).unwrap();
     let again = telemetry::init(&options, Arc::new(SystemClock)).unwrap_err();
@@ -29,8 +29,8 @@ async fn logs_and_panics_like_a_server() {
     let again = Metrics::install(&SystemClock).err().unwrap();
     assert!(matches!(again, Error::AlreadySetUp("the metrics recorder")), "{again}");
 
-    let app = App::new(Ids::system(), metrics, || std::future::ready(Vec::<Check>::new()));
-    let service = router(routes().route("/fall", get(fall)), &app, &Options::default());
+    let app = App::new(IdGenerator::system(), metrics, || std::future::ready(Vec::<ReadinessCheck>::new()));
+    let service = router(routes().route("/fall", get(fall)), &app, &ServerOptions::default());
     let request = Request::get("/fall").header("x-request-id", "fall-1").body(Body::empty()).unwrap();
     assert_eq!(service.oneshot(request).await.unwrap().status(), 500);
 }

@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use munshi_ledger::sms::{Certainty, Direction, Payment, Reading, Sms, read};
+use munshi_ledger::sms::{Payment, PaymentCertainty, PaymentDirection, Sms, SmsReading, read};
 use munshi_types::Money;
 use serde_json::Value;
 
@@ -81,17 +81,17 @@ fn sms(case: &Value) -> Sms<'_> {
     Sms { text: case["text"].as_str().unwrap_or_default(), sender: case["sender"].as_str(), day: None }
 }
 
-fn misses(tally: &mut Tally, expected: &Value, reading: &Reading) -> Vec<String> {
+fn misses(tally: &mut Tally, expected: &Value, reading: &SmsReading) -> Vec<String> {
     let kind = expected["kind"].as_str().unwrap_or_default();
     match reading {
-        Reading::Nothing(_) if kind == "none" => {
+        SmsReading::Nothing(_) if kind == "none" => {
             tally.nothing.count(true);
             Vec::new()
         }
-        Reading::Payment(payment) if kind == "none" => {
+        SmsReading::Payment(payment) if kind == "none" => {
             tally.nothing.count(false);
             tally.booked += 1;
-            tally.surely_wrong += usize::from(payment.certainty == Certainty::Sure);
+            tally.surely_wrong += usize::from(payment.certainty == PaymentCertainty::Sure);
             let class = expected["none_class"].as_str().unwrap_or_default();
             vec![format!(
                 "BOOKED ({class}) as {} {} {}",
@@ -100,19 +100,19 @@ fn misses(tally: &mut Tally, expected: &Value, reading: &Reading) -> Vec<String>
                 payment.certainty.as_str()
             )]
         }
-        Reading::Nothing(nothing) => {
+        SmsReading::Nothing(nothing) => {
             tally.direction.count(false);
             tally.amount.count(false);
             vec![format!("not booked ({nothing:?}), but {kind} {}", expected["amount"])]
         }
-        Reading::Payment(payment) => of_payment(tally, expected, payment),
+        SmsReading::Payment(payment) => of_payment(tally, expected, payment),
     }
 }
 
 const fn way(payment: &Payment) -> &'static str {
     match payment.direction {
-        Direction::Credit => "credit",
-        Direction::Debit => "debit",
+        PaymentDirection::Credit => "credit",
+        PaymentDirection::Debit => "debit",
     }
 }
 
@@ -121,7 +121,7 @@ fn of_payment(tally: &mut Tally, expected: &Value, payment: &Payment) -> Vec<Str
     let kind = expected["kind"].as_str().unwrap_or_default();
     let right = tally.direction.count(way(payment) == kind);
     let exact = tally.amount.count(money(&expected["amount"]) == Some(payment.amount));
-    tally.surely_wrong += usize::from(payment.certainty == Certainty::Sure && !(right && exact));
+    tally.surely_wrong += usize::from(payment.certainty == PaymentCertainty::Sure && !(right && exact));
     if !right || !exact {
         misses.push(format!("{} {}, not {kind} {}", way(payment), payment.amount, expected["amount"]));
     }

@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_lang::names;
-use munshi_ledger::Ledger;
+use munshi_ledger::LedgerPack;
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Target, ToolCall};
-use munshi_offline::{Offline, SURE};
-use munshi_pack::{House, Pack};
-use munshi_types::{Ids, SystemClock, SystemRandom, ToolSpec};
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget, ToolCall};
+use munshi_offline::{OfflineProvider, SURE};
+use munshi_pack::{Pack, PackRegistry};
+use munshi_types::{IdGenerator, SystemClock, SystemRandom, ToolSpec};
 use serde_json::Value;
 
 /// What the cases call a tool of the shop.
@@ -49,17 +49,17 @@ async fn main() -> anyhow::Result<()> {
     let text = std::fs::read_to_string(folder.join("utterances.jsonl"))?;
     let house = house()?;
     let tools = tools(&house);
-    let offline = Offline::new(house.book)?;
+    let offline = OfflineProvider::new(house.book)?;
     let mut table: BTreeMap<String, Row> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let case: Value = serde_json::from_str(line)?;
         let said = case["text"].as_str().unwrap_or_default();
         let request = ChatRequest {
-            messages: vec![Message::user(said)],
+            messages: vec![ChatMessage::user(said)],
             tools: tools.clone(),
             ..ChatRequest::default()
         };
-        let reply = offline.complete(&Target::offline(), &request).await?;
+        let reply = offline.complete(&ModelTarget::offline(), &request).await?;
         let judgement = offline.judge(&request);
         let calls: Vec<&ToolCall> = reply.tool_calls().collect();
         let wrong = match calls.as_slice() {
@@ -94,14 +94,15 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn house() -> anyhow::Result<House> {
+fn house() -> anyhow::Result<PackRegistry> {
     let clock = Arc::new(SystemClock);
-    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::new(clock, Arc::new(SystemRandom))));
-    Ok(House::install_all(&[pack])?)
+    let pack: Arc<dyn Pack> =
+        Arc::new(LedgerPack::new(clock.clone(), IdGenerator::new(clock, Arc::new(SystemRandom))));
+    Ok(PackRegistry::install_all(&[pack])?)
 }
 
 /// Every tool that the ready tenant's agent has.
-fn tools(house: &House) -> Vec<Arc<ToolSpec>> {
+fn tools(house: &PackRegistry) -> Vec<Arc<ToolSpec>> {
     let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
     known.map(|tool| Arc::new(tool.known.spec.clone())).collect()
 }

@@ -12,34 +12,34 @@ mod reply;
 mod rules;
 mod said;
 
-use munshi_lang::{Form, Language, Voice, format};
-use munshi_pack::{Check, Objection, Scene};
+use munshi_lang::{Language, Locale, ScriptForm, format};
+use munshi_pack::{Objection, PackCheck, PackTurnContext};
 use munshi_safety::acts::Act;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::{Money, Timestamp, Zone};
 use serde_json::Value;
 
-use crate::books::Day;
+use crate::books::LedgerDay;
 use crate::books::contacts::Contact;
 use crate::error::{Error, Result};
 use crate::tools::{
-    What, Whom, amount, has_any, has_word, is_beyond, other_day, pair, text, whom, word_scope,
+    BookingKind, ContactMatch, amount, has_any, has_word, is_beyond, other_day, pair, text, whom, word_scope,
 };
 pub(crate) use change::since as since_corrected;
 pub(crate) use message::LIKE;
-use rules::Wish;
+use rules::BookingRequest;
 
-pub(crate) struct Careful;
+pub(crate) struct BookingCheck;
 
-impl Check for Careful {
+impl PackCheck for BookingCheck {
     fn before(
         &self,
         tx: &mut Tx<'_>,
-        scene: &Scene,
+        scene: &PackTurnContext,
         tool: &str,
         arguments: &Value,
-    ) -> munshi_store::Result<Vec<Concern>> {
+    ) -> munshi_store::Result<Vec<ActConcern>> {
         match concerns(tx, scene, tool, arguments) {
             Ok(concerns) => Ok(concerns),
             Err(Error::Store(error)) => Err(error),
@@ -51,10 +51,10 @@ impl Check for Careful {
     fn named(
         &self,
         tx: &mut Tx<'_>,
-        scene: &Scene,
+        scene: &PackTurnContext,
         act: (&str, &Value),
         since: Option<Timestamp>,
-    ) -> munshi_store::Result<Option<Concern>> {
+    ) -> munshi_store::Result<Option<ActConcern>> {
         kept(change::named(tx, scene, act, since))
     }
 
@@ -65,14 +65,14 @@ impl Check for Careful {
     fn after(
         &self,
         tx: &mut Tx<'_>,
-        _: &Scene,
+        _: &PackTurnContext,
         _: &str,
         result: &Value,
     ) -> munshi_store::Result<Option<Objection>> {
         kept(after::mismatch(tx, result))
     }
 
-    fn reply(&self, scene: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
+    fn reply(&self, scene: &PackTurnContext, draft: &str, results: &[Value]) -> Vec<Objection> {
         if !has_any(&scene.tools) {
             return Vec::new();
         }
@@ -89,8 +89,13 @@ fn kept<T>(done: Result<T>) -> munshi_store::Result<T> {
     })
 }
 
-fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Result<Vec<Concern>> {
-    let mut found = match (What::of_tool(tool), tool) {
+fn concerns(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    tool: &str,
+    arguments: &Value,
+) -> Result<Vec<ActConcern>> {
+    let mut found = match (BookingKind::of_tool(tool), tool) {
         (Some(what), _) => booking(tx, scene, what, arguments)?,
         (None, "correct_last") => change::correcting(tx, scene, arguments)?,
         (None, "cancel_last") => return change::cancelling(tx, scene, arguments),
@@ -111,9 +116,14 @@ fn concerns(tx: &mut Tx<'_>, scene: &Scene, tool: &str, arguments: &Value) -> Re
     Ok(found)
 }
 
-fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Result<Vec<Concern>> {
+fn booking(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    what: BookingKind,
+    arguments: &Value,
+) -> Result<Vec<ActConcern>> {
     let whom = text(arguments, "person").map(|said| whom(tx, said, &scene.message)).transpose()?;
-    let contact = whom.as_ref().and_then(Whom::contact);
+    let contact = whom.as_ref().and_then(ContactMatch::contact);
     match wish((scene.now, &scene.zone), (what, arguments, contact)) {
         // The tool refuses it, whatever they confirm before.
         Some(wish) if is_owners(tx, scene, &wish)? => Ok(Vec::new()),
@@ -123,7 +133,7 @@ fn booking(tx: &mut Tx<'_>, scene: &Scene, what: What, arguments: &Value) -> Res
 }
 
 /// Whether it would make a debt that only the owner's word makes, and somebody else wants it.
-fn is_owners(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<bool> {
+fn is_owners(tx: &mut Tx<'_>, scene: &PackTurnContext, wish: &BookingRequest<'_>) -> Result<bool> {
     let balance = wish.contact.as_ref().map_or(Money::ZERO, |contact| contact.balance);
     let is_new = wish.name.is_some() && is_beyond(wish.what, balance, wish.amount)?;
     Ok(is_new && !has_word(tx, &scene.principal, word_scope(wish.what))?)
@@ -132,13 +142,22 @@ fn is_owners(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<bool> {
 /// What a tool's arguments ask for; none where the tool will refuse it and say why.
 fn wish<'a>(
     (now, zone): (Timestamp, &Zone),
-    (what, arguments, contact): (What, &'a Value, Option<&Contact>),
-) -> Option<Wish<'a>> {
+    (what, arguments, contact): (BookingKind, &'a Value, Option<&Contact>),
+) -> Option<BookingRequest<'a>> {
     let amount = amount(arguments)?;
-    let day = other_day(arguments, Day::of(now, zone)).ok()?;
+    let day = other_day(arguments, LedgerDay::of(now, zone)).ok()?;
     let happened_at = day.map_or(now, |day| day.noon(zone));
     let (name, mode) = (text(arguments, "person"), text(arguments, "mode"));
-    Some(Wish { what, amount, day, happened_at, contact: contact.cloned(), name, mode, instead: None })
+    Some(BookingRequest {
+        what,
+        amount,
+        day,
+        happened_at,
+        contact: contact.cloned(),
+        name,
+        mode,
+        instead: None,
+    })
 }
 
 /// What has come up since an act was looked at and asked about: somebody else may have told of the same meanwhile, or
@@ -146,24 +165,24 @@ fn wish<'a>(
 pub(crate) fn since(
     tx: &mut Tx<'_>,
     (asked_at, zone): (Timestamp, &Zone),
-    (what, arguments, contact): (What, &Value, Option<&Contact>),
-    agreed: &[Concern],
-) -> Result<Option<Concern>> {
+    (what, arguments, contact): (BookingKind, &Value, Option<&Contact>),
+    agreed: &[ActConcern],
+) -> Result<Option<ActConcern>> {
     let Some(wish) = wish((asked_at, zone), (what, arguments, contact)) else { return Ok(None) };
     Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
 }
 
 /// Merging can't be undone.
-fn merging(tx: &mut Tx<'_>, arguments: &Value) -> Vec<Concern> {
+fn merging(tx: &mut Tx<'_>, arguments: &Value) -> Vec<ActConcern> {
     let Ok(pair) = pair(tx, arguments) else { return Vec::new() };
     let shown = |contact: &Contact| format!("{} ({})", contact.name, format::rupees(contact.balance));
     let slots = vec![("other".to_owned(), shown(&pair.goes)), ("name".to_owned(), shown(&pair.stays))];
-    vec![Concern { phrase: "ledger-merge-ask".to_owned(), slots }]
+    vec![ActConcern { phrase: "ledger-merge-ask".to_owned(), slots }]
 }
 
 /// The language and letters of whoever is asked.
-fn voice(scene: &Scene) -> Voice {
+fn voice(scene: &PackTurnContext) -> Locale {
     let known = scene.language.as_ref().and_then(|code| Some((code.language()?, code.is_latin())));
     let (language, is_latin) = known.unwrap_or((Language::English, true));
-    Voice::new(language, if is_latin { Form::Latin } else { Form::Native })
+    Locale::new(language, if is_latin { ScriptForm::Latin } else { ScriptForm::Native })
 }

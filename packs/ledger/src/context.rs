@@ -3,17 +3,17 @@
 
 mod mentioned;
 
-use munshi_identity::{Rules, permits};
+use munshi_identity::{PermissionRules, permits};
 use munshi_lang::format;
-use munshi_pack::{ContextSource, Gathered, Scene};
+use munshi_pack::{ContextSource, PackTurnContext, PromptContribution};
 use munshi_safety::policy;
-use munshi_safety::privacy::{Entity, Kind};
+use munshi_safety::privacy::{PiiKind, ProtectedEntity};
 use munshi_store::{PageRequest, Tx};
-use munshi_tiers::prompt::{Data, Fact};
+use munshi_tiers::prompt::{PersonFact, UntrustedText};
 use munshi_types::{Money, Reach};
 
 use crate::books::contacts::Contact;
-use crate::books::{Day, Days, Item, Side, balances, contacts, days, habits};
+use crate::books::{DayRange, HabitSide, LedgerDay, StockItem, balances, contacts, days, habits};
 use crate::error::{Error, Result};
 use crate::tools::has_any;
 
@@ -22,13 +22,13 @@ const PAGES: usize = 10;
 /// The books are sure of what they hold.
 const SURE: u16 = 1_000;
 
-pub(crate) struct Standing;
+pub(crate) struct BooksContext;
 
-impl ContextSource for Standing {
-    fn gather(&self, tx: &mut Tx<'_>, scene: &Scene) -> munshi_store::Result<Gathered> {
+impl ContextSource for BooksContext {
+    fn gather(&self, tx: &mut Tx<'_>, scene: &PackTurnContext) -> munshi_store::Result<PromptContribution> {
         // Customers have no business with the shop's figures, and no need of its contacts.
         if scene.principal.role().is_none() {
-            return Ok(Gathered::default());
+            return Ok(PromptContribution::default());
         }
         gathered(tx, scene).map_err(|error| match error {
             Error::Store(error) => error,
@@ -37,11 +37,11 @@ impl ContextSource for Standing {
     }
 }
 
-fn gathered(tx: &mut Tx<'_>, scene: &Scene) -> Result<Gathered> {
+fn gathered(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<PromptContribution> {
     let people = people(tx)?;
     // An agent without our tools has another trade, and its people need no figures of these books.
     if !has_any(&scene.tools) {
-        return Ok(Gathered { people, ..Gathered::default() });
+        return Ok(PromptContribution { people, ..PromptContribution::default() });
     }
     let rules = policy::current(tx)
         .map_err(|error| Error::Store(munshi_store::Error::Decode(error.to_string())))?
@@ -50,10 +50,10 @@ fn gathered(tx: &mut Tx<'_>, scene: &Scene) -> Result<Gathered> {
     let sees = |scope: &str| may_see(scene, &rules, scope);
     let mut profile = Vec::new();
     if sees("ledger.report.read") {
-        profile.push(Data::new(&today(tx, scene)?));
+        profile.push(UntrustedText::new(&today(tx, scene)?));
     }
     if sees("ledger.balance.list") {
-        profile.push(Data::new(&owed(tx)?));
+        profile.push(UntrustedText::new(&owed(tx)?));
     }
     let mut lines = Vec::new();
     let alike = mentioned::alike(tx, &scene.message)?;
@@ -65,16 +65,17 @@ fn gathered(tx: &mut Tx<'_>, scene: &Scene) -> Result<Gathered> {
     if sees("ledger.stock.read") {
         lines.extend(alike.items(tx, &scene.message)?.iter().map(of_item));
     }
-    let facts = lines.iter().map(|line| Fact { text: Data::new(line), confidence: SURE }).collect();
-    Ok(Gathered { profile, facts, people, ..Gathered::default() })
+    let facts =
+        lines.iter().map(|line| PersonFact { text: UntrustedText::new(line), confidence: SURE }).collect();
+    Ok(PromptContribution { profile, facts, people, ..PromptContribution::default() })
 }
 
-fn may_see(scene: &Scene, rules: &Rules, scope: &str) -> bool {
+fn may_see(scene: &PackTurnContext, rules: &PermissionRules, scope: &str) -> bool {
     permits(&scene.principal, rules, scope, false, Reach::Business).is_ok()
 }
 
-fn today(tx: &mut Tx<'_>, scene: &Scene) -> Result<String> {
-    let today = days::totals(tx, Days::day(Day::of(scene.now, &scene.zone)))?;
+fn today(tx: &mut Tx<'_>, scene: &PackTurnContext) -> Result<String> {
+    let today = days::totals(tx, DayRange::day(LedgerDay::of(scene.now, &scene.zone)))?;
     Ok(format!(
         "Books today: sales {}, payments received {}, expenses {}.",
         format::rupees(today.sales),
@@ -89,7 +90,7 @@ fn owed(tx: &mut Tx<'_>) -> Result<String> {
     Ok(format!("Customers owe {receivable} in all; the shop owes {payable}."))
 }
 
-fn of_contact(tx: &mut Tx<'_>, scene: &Scene, contact: &Contact) -> Result<String> {
+fn of_contact(tx: &mut Tx<'_>, scene: &PackTurnContext, contact: &Contact) -> Result<String> {
     let mut line = match contact.balance {
         Money::ZERO => format!("Nothing is open with {}.", contact.name),
         owed if owed.is_negative() => {
@@ -101,28 +102,28 @@ fn of_contact(tx: &mut Tx<'_>, scene: &Scene, contact: &Contact) -> Result<Strin
         line.push_str(&format!(" Limit {}.", format::rupees(limit)));
     }
     for (side, habit) in habits::both(tx, contact.id)? {
-        let what = if side == Side::Trade { "Usually takes" } else { "Usually pays" };
+        let what = if side == HabitSide::Trade { "Usually takes" } else { "Usually pays" };
         if let (Some(usual), Some(last)) = (habit.usual, habit.last_at) {
-            let day = Day::of(last, &scene.zone);
+            let day = LedgerDay::of(last, &scene.zone);
             line.push_str(&format!(" {what} {}, last on {day}.", format::rupees(usual)));
         }
     }
     Ok(line)
 }
 
-fn of_item(item: &Item) -> String {
+fn of_item(item: &StockItem) -> String {
     let price =
         item.price.map(|price| format!(", {} a {}", format::rupees(price), item.unit)).unwrap_or_default();
     format!("{}: {} {} in the shop{price}.", item.name, item.stock, item.unit)
 }
 
-fn people(tx: &mut Tx<'_>) -> Result<Vec<Entity>> {
+fn people(tx: &mut Tx<'_>) -> Result<Vec<ProtectedEntity>> {
     let (mut people, mut after) = (Vec::new(), None);
     for _ in 0..PAGES {
         let page = contacts::list(tx, &PageRequest::new(after, PageRequest::LARGEST))?;
-        people.extend(page.items.into_iter().map(|contact| Entity {
+        people.extend(page.items.into_iter().map(|contact| ProtectedEntity {
             names: vec![contact.name],
-            values: contact.phone.map(|phone| (Kind::Phone, phone)).into_iter().collect(),
+            values: contact.phone.map(|phone| (PiiKind::Phone, phone)).into_iter().collect(),
         }));
         after = page.next;
         if after.is_none() {

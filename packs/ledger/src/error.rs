@@ -1,6 +1,6 @@
 //! What can go wrong in the books, by what a caller does about it.
 
-use munshi_identity::AddressError;
+use munshi_identity::ContactAddressError;
 use munshi_types::MoneyError;
 
 #[derive(Debug, Clone, thiserror::Error)]
@@ -12,7 +12,7 @@ pub enum Error {
     Money(#[from] MoneyError),
 
     #[error(transparent)]
-    Phone(#[from] AddressError),
+    Phone(#[from] ContactAddressError),
 
     /// What was named is not in these books.
     #[error("there is no {what} {which} in the books")]

@@ -3,7 +3,7 @@
 //! # Layout
 //! - [`books`]: who owes what, what was sold, spent and stocked, and the proof that the figures are right
 //! - [`bill`], [`tax`]: invoices and bills of supply, and the tax in them
-//! - [`Ledger`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
+//! - [`LedgerPack`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
 //!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded`)
 //! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none; [`messages`]: what is booked of
 //!   them
@@ -29,7 +29,7 @@ pub mod tax;
 mod tools;
 
 pub use error::{Error, Result};
-pub use pack::Ledger;
+pub use pack::LedgerPack;
 
 use munshi_store::{Migration, migration};
 

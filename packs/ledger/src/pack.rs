@@ -3,28 +3,28 @@
 use std::sync::Arc;
 
 use munshi_lang::{Phrasebook, phrase_files};
-use munshi_pack::{BadPack, Pack, ReadyTenant, Room, ready_files};
+use munshi_pack::{InvalidPack, Pack, PackInstaller, TenantTemplate, ready_files};
 use munshi_store::Migration;
-use munshi_types::{Autonomy, Clock, Conduct, Ids, Random, SystemRandom};
+use munshi_types::{Autonomy, Clock, Conduct, IdGenerator, Random, SystemRandom};
 
 use crate::MIGRATIONS;
-use crate::check::Careful;
+use crate::check::BookingCheck;
 use crate::commands;
-use crate::context::Standing;
-use crate::forwarded::Forwarded;
-use crate::pages::{Bills, DayBookPage};
-use crate::tools::{self, Desk};
+use crate::context::BooksContext;
+use crate::forwarded::ForwardedSmsReader;
+use crate::pages::{BillPage, DayBookPage};
+use crate::tools::{self, LedgerServices};
 
 /// Keeps the books of a shop.
-pub struct Ledger {
+pub struct LedgerPack {
     clock: Arc<dyn Clock>,
-    ids: Ids,
+    ids: IdGenerator,
     /// For the keys of links.
     random: Arc<dyn Random>,
 }
 
-impl Ledger {
-    pub fn new(clock: Arc<dyn Clock>, ids: Ids) -> Self {
+impl LedgerPack {
+    pub fn new(clock: Arc<dyn Clock>, ids: IdGenerator) -> Self {
         Self { clock, ids, random: Arc::new(SystemRandom) }
     }
 
@@ -34,8 +34,8 @@ impl Ledger {
     }
 
     /// What its tools have at hand. Words for others than the one who asks are made by the pack itself.
-    fn desk(&self, book: Phrasebook) -> Desk {
-        Desk {
+    fn desk(&self, book: Phrasebook) -> LedgerServices {
+        LedgerServices {
             clock: self.clock.clone(),
             ids: self.ids.clone(),
             random: self.random.clone(),
@@ -44,7 +44,7 @@ impl Ledger {
     }
 }
 
-impl Pack for Ledger {
+impl Pack for LedgerPack {
     fn name(&self) -> &'static str {
         "ledger"
     }
@@ -59,20 +59,20 @@ impl Pack for Ledger {
         Conduct { autonomy: Autonomy::Act, read: own.clone(), write: own, ..Conduct::default() }
     }
 
-    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         let phrases = phrase_files!("../phrases");
         room.phrases(&phrases)?;
         let mut book = Phrasebook::default();
-        let bad = |why| BadPack::Phrases { pack: "ledger".to_owned(), why };
+        let bad = |why| InvalidPack::Phrases { pack: "ledger".to_owned(), why };
         book.add_files(&phrases).map_err(bad)?;
         tools::install(room, &self.desk(book))?;
         commands::install(room)?;
-        room.page(Bills)?;
+        room.page(BillPage)?;
         room.page(DayBookPage)?;
-        room.check(Careful);
-        room.context(Standing);
-        room.reader(Forwarded);
-        room.tenant(ReadyTenant {
+        room.check(BookingCheck);
+        room.context(BooksContext);
+        room.reader(ForwardedSmsReader);
+        room.tenant(TenantTemplate {
             name: "kirana",
             about: "A shop whose munshi keeps the books",
             files: ready_files!(

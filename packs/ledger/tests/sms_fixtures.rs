@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_ledger::sms::{Direction, Payment, Reading, Sms, read};
+use munshi_ledger::sms::{Payment, PaymentDirection, Sms, SmsReading, read};
 
 struct Case {
     place: String,
@@ -42,10 +42,10 @@ fn in_file(name: &str, text: &str) -> Vec<Case> {
 }
 
 /// What differs from what is expected, in words.
-fn differences(case: &Case, reading: &Reading) -> Vec<String> {
+fn differences(case: &Case, reading: &SmsReading) -> Vec<String> {
     let kind = case.expected[0].as_str();
     match (kind, reading) {
-        ("none", Reading::Nothing(nothing)) => {
+        ("none", SmsReading::Nothing(nothing)) => {
             let why = format!("{nothing:?}").to_lowercase();
             let expected = case.expected.get(1);
             expected
@@ -54,14 +54,14 @@ fn differences(case: &Case, reading: &Reading) -> Vec<String> {
                 .into_iter()
                 .collect()
         }
-        ("none", Reading::Payment(payment)) => vec![format!("booked: {payment:?}")],
-        (_, Reading::Nothing(nothing)) => vec![format!("not booked: {nothing:?}")],
-        (_, Reading::Payment(payment)) => of_payment(case, payment),
+        ("none", SmsReading::Payment(payment)) => vec![format!("booked: {payment:?}")],
+        (_, SmsReading::Nothing(nothing)) => vec![format!("not booked: {nothing:?}")],
+        (_, SmsReading::Payment(payment)) => of_payment(case, payment),
     }
 }
 
 fn of_payment(case: &Case, payment: &Payment) -> Vec<String> {
-    let direction = if payment.direction == Direction::Credit { "credit" } else { "debit" };
+    let direction = if payment.direction == PaymentDirection::Credit { "credit" } else { "debit" };
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
     let money = |text: &str| text.parse::<munshi_types::Money>().unwrap().to_string();
     let mut found = Vec::new();

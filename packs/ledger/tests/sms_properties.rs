@@ -2,10 +2,10 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_ledger::sms::{Certainty, Nothing, Payment, Reading, Sms, read};
+use munshi_ledger::sms::{NonPaymentReason, Payment, PaymentCertainty, Sms, SmsReading, read};
 use proptest::prelude::*;
 
-fn reading(text: &str) -> Reading {
+fn reading(text: &str) -> SmsReading {
     read(&Sms { text, ..Sms::default() })
 }
 
@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn nor_does_what_looks_like_a_message(pieces in prop::collection::vec((piece(), any::<bool>()), 0..40)) {
         let text: String = pieces.iter().map(|(piece, blank)| format!("{piece}{}", if *blank { " " } else { "" })).collect();
-        if let Reading::Payment(payment) = reading(&text) {
+        if let SmsReading::Payment(payment) = reading(&text) {
             prop_assert!(!payment.amount.is_negative());
             prop_assert_eq!(payment.fingerprint().len(), 25);
         }
@@ -147,7 +147,7 @@ proptest! {
         ][way].clone();
         let text = filled(shape, paise, 5_000, 99);
         let text = if front { format!("{said} {text}") } else { format!("{text}. {said}") };
-        prop_assert_eq!(reading(&text), Reading::Nothing(Nothing::Otp), "{}", text);
+        prop_assert_eq!(reading(&text), SmsReading::Nothing(NonPaymentReason::Otp), "{}", text);
     }
 
     #[test]
@@ -187,7 +187,7 @@ fn one_payment_told_twice_has_one_fingerprint() {
 #[test]
 fn an_amount_with_a_minus_is_asked_about() {
     let found = payment("INR -500.00 debited from A/c XX4471 on 14-06-25 to GANESH TIFFIN. Ref 516588123401");
-    assert_eq!((found.amount.as_paise(), found.certainty), (50_000, Certainty::Unsure));
+    assert_eq!((found.amount.as_paise(), found.certainty), (50_000, PaymentCertainty::Unsure));
     let overdrawn =
         payment("INR 500.00 debited from A/c XX4471 to GANESH TIFFIN. Ref 516588123401. Avl Bal INR -120.00");
     assert_eq!(overdrawn.balance.map(munshi_types::Money::as_paise), Some(-12_000));

@@ -4,22 +4,22 @@
 //! done is carried to the run of whoever does, so that no act of ours is done twice because the program never heard of
 //! it.
 
-use munshi_llm::{Message, Part, Role, ToolCall};
+use munshi_llm::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
 use munshi_store::Tx;
-use munshi_types::{Id, Ids, RunId};
+use munshi_types::{Id, IdGenerator, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::rows::carried;
-use super::{Answered, Asked, Brought};
+use super::{ClientCallResult, ClientCallRound, ClientContext};
 use crate::error::Result;
 use crate::runs::{self, Run};
-use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange};
 
 /// A call that the program is to make, as it is told and kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Handing {
+pub struct ClientCallRequest {
     pub id: String,
     pub tool: String,
     pub arguments: Value,
@@ -27,11 +27,11 @@ pub struct Handing {
 
 /// What a run goes on from.
 #[derive(Debug)]
-pub(crate) enum Resumed {
+pub(crate) enum ClientResumption {
     /// What the run had done that asked, with the answers in it.
-    Ours(Box<Snapshot>),
+    Ours(Box<RunSnapshot>),
     /// Nobody here asked: what the program says is all there is.
-    Theirs(Vec<Asked>),
+    Theirs(Vec<ClientCallRound>),
 }
 
 /// The id of a call: by it the run is found again that asked. No longer than other makers' are.
@@ -45,67 +45,76 @@ fn asked_by(id: &str) -> Option<(RunId, usize)> {
 }
 
 /// Finds what the answers belong to, for the same person with the same binding and for nobody else.
-pub(crate) fn resume(tx: &mut Tx<'_>, run: &Run, brought: &Brought) -> Result<Option<Resumed>> {
+pub(crate) fn resume(
+    tx: &mut Tx<'_>,
+    run: &Run,
+    brought: &ClientContext,
+) -> Result<Option<ClientResumption>> {
     let Some(last) = brought.since.last() else { return Ok(None) };
-    let theirs = || Ok(Some(Resumed::Theirs(brought.since.clone())));
+    let theirs = || Ok(Some(ClientResumption::Theirs(brought.since.clone())));
     let Some((by, _)) = last.calls.first().and_then(|call| asked_by(&call.id)) else { return theirs() };
     let known = runs::find(tx, by)?.filter(|by| by.person == run.person && by.binding == run.binding);
     let Some(known) = known else { return theirs() };
     let Some(mut snapshot) = carried(tx, known.id)? else { return theirs() };
     let all = last.calls.iter().all(|call| answer(&mut snapshot, known.id, call));
-    if all { Ok(Some(Resumed::Ours(Box::new(snapshot)))) } else { theirs() }
+    if all { Ok(Some(ClientResumption::Ours(Box::new(snapshot)))) } else { theirs() }
 }
 
 /// False where no such call was handed out.
-fn answer(snapshot: &mut Snapshot, run: RunId, given: &Answered) -> bool {
+fn answer(snapshot: &mut RunSnapshot, run: RunId, given: &ClientCallResult) -> bool {
     let Some((by, number)) = asked_by(&given.id) else { return false };
     let Some(exchange) = snapshot.exchanges.last_mut().filter(|_| by == run) else { return false };
-    let is = |call: &&mut Called| call.outcome == CallOutcome::Handed { number };
+    let is = |call: &&mut ExchangeCall| call.outcome == ExchangeCallOutcome::Handed { number };
     let Some(called) = exchange.calls.iter_mut().find(is) else { return false };
     called.outcome = ended(&given.answer);
     true
 }
 
-fn ended(answer: &str) -> CallOutcome {
+fn ended(answer: &str) -> ExchangeCallOutcome {
     let result = serde_json::from_str(answer).unwrap_or_else(|_| Value::String(answer.to_owned()));
-    CallOutcome::Ended { ok: true, result }
+    ExchangeCallOutcome::Ended { ok: true, result }
 }
 
-impl Resumed {
+impl ClientResumption {
     /// The snapshot that the run begins with, over one that has nothing in it yet.
-    pub(crate) fn into_snapshot(self, mine: Snapshot, brought: &Brought, ids: &Ids) -> Snapshot {
+    pub(crate) fn into_snapshot(
+        self,
+        mine: RunSnapshot,
+        brought: &ClientContext,
+        ids: &IdGenerator,
+    ) -> RunSnapshot {
         let theirs = match self {
             Self::Ours(theirs) => *theirs,
             Self::Theirs(since) => {
                 let exchanges = since.iter().map(|asked| exchange(asked, brought, ids)).collect();
-                return Snapshot { exchanges, ..mine };
+                return RunSnapshot { exchanges, ..mine };
             }
         };
         mine.taking_over(theirs)
     }
 }
 
-fn exchange(asked: &Asked, brought: &Brought, ids: &Ids) -> Exchange {
+fn exchange(asked: &ClientCallRound, brought: &ClientContext, ids: &IdGenerator) -> ToolExchange {
     let alias = |name: &str| {
         let known = brought.tools.iter().find(|tool| tool.name == name);
         known.and_then(|tool| tool.alias.as_ref()).map_or_else(|| name.to_owned(), ToString::to_string)
     };
     let mut parts = Vec::new();
     if !asked.said.trim().is_empty() {
-        parts.push(Part::Text { text: asked.said.clone() });
+        parts.push(ModelMessagePart::Text { text: asked.said.clone() });
     }
     let mut calls = Vec::new();
     for call in &asked.calls {
         let (call_id, tool, arguments) = (call.id.clone(), alias(&call.tool), call.arguments.clone());
-        parts.push(Part::ToolCall(ToolCall {
+        parts.push(ModelMessagePart::ToolCall(ToolCall {
             id: call_id.clone(),
             name: tool.clone(),
             arguments: arguments.clone(),
         }));
         let (act, outcome) = (ids.next(), ended(&call.answer));
-        calls.push(Called { call_id, tool, arguments, act, outcome });
+        calls.push(ExchangeCall { call_id, tool, arguments, act, outcome });
     }
-    Exchange { asked: Message { role: Role::Assistant, parts }, calls }
+    ToolExchange { asked: ChatMessage { role: ModelRole::Assistant, parts }, calls }
 }
 
 #[cfg(test)]
@@ -114,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_call_leads_back_to_its_run() {
-        let run: RunId = Ids::system().next();
+        let run: RunId = IdGenerator::system().next();
         let id = call_id(run, 12);
         assert!(id.len() <= 40, "{id}");
         assert_eq!(asked_by(&id), Some((run, 12)));

@@ -1,16 +1,16 @@
 //! The program's conversation laid over the stored one.
 
-use munshi_tiers::prompt::{Recalled, Spoken};
+use munshi_tiers::prompt::{RecallItem, UtteranceText};
 
-use super::{Brought, Line};
-use crate::messages::{Message, Speaker, Standing};
+use super::{ClientContext, ClientHistoryItem};
+use crate::messages::{Message, MessageSpeaker, MessageStatus};
 
 /// A conversation as a run sees it.
 #[derive(Debug)]
-pub(crate) struct Overlay {
+pub(crate) struct ConversationOverlay {
     pub(crate) history: Vec<Message>,
     /// What tools of the program have said in it.
-    pub(crate) recalled: Vec<Recalled>,
+    pub(crate) recalled: Vec<RecallItem>,
     /// Whether something was said that stands nowhere in the session.
     pub(crate) has_unknown: bool,
     /// Whether it ends where the session does: then all that is known of the session is known of it.
@@ -19,14 +19,14 @@ pub(crate) struct Overlay {
 
 /// Takes each line for the stored message it repeats, the newest first and in order, so that questions and choices that
 /// stood in it are known. `stored` is what the session has before the message, the oldest first.
-pub(crate) fn overlay(brought: &Brought, stored: &[Message], message: &Message) -> Overlay {
+pub(crate) fn overlay(brought: &ClientContext, stored: &[Message], message: &Message) -> ConversationOverlay {
     let (mut history, mut has_unknown, mut is_latest) = (Vec::new(), false, true);
     let mut rest = stored;
     for line in brought.history.iter().rev() {
         let (speaker, text) = match line {
-            Line::Person { text } => (Speaker::Person, text),
-            Line::Persona { text } => (Speaker::Persona, text),
-            Line::Tool { .. } => continue,
+            ClientHistoryItem::Person { text } => (MessageSpeaker::Person, text),
+            ClientHistoryItem::Persona { text } => (MessageSpeaker::Persona, text),
+            ClientHistoryItem::Tool { .. } => continue,
         };
         let is = |said: &Message| said.speaker == speaker && is_same(&said.text, text);
         match rest.iter().rposition(is) {
@@ -44,7 +44,7 @@ pub(crate) fn overlay(brought: &Brought, stored: &[Message], message: &Message) 
     }
     is_latest &= !history.is_empty();
     history.reverse();
-    Overlay { history, recalled: recalled(brought), has_unknown, is_latest }
+    ConversationOverlay { history, recalled: recalled(brought), has_unknown, is_latest }
 }
 
 /// Programs trim what they show.
@@ -53,7 +53,7 @@ fn is_same(stored: &str, brought: &str) -> bool {
 }
 
 /// A line that nobody here has said or heard.
-fn told(message: &Message, speaker: Speaker, text: &str) -> Message {
+fn told(message: &Message, speaker: MessageSpeaker, text: &str) -> Message {
     Message {
         id: munshi_types::MessageId::from_uuid(uuid::Uuid::nil()),
         number: 0,
@@ -62,8 +62,8 @@ fn told(message: &Message, speaker: Speaker, text: &str) -> Message {
         text: text.to_owned(),
         attached: Vec::new(),
         language: None,
-        tokens: Spoken::new(text).tokens(),
-        standing: Standing::Whole,
+        tokens: UtteranceText::new(text).tokens(),
+        standing: MessageStatus::Whole,
         generation: 0,
         marks: serde_json::Value::Null,
         suggestions: Vec::new(),
@@ -72,11 +72,11 @@ fn told(message: &Message, speaker: Speaker, text: &str) -> Message {
 }
 
 /// The newest is the closest.
-fn recalled(brought: &Brought) -> Vec<Recalled> {
+fn recalled(brought: &ClientContext) -> Vec<RecallItem> {
     let tools = brought.history.iter().rev().filter_map(|line| match line {
-        Line::Tool { tool, arguments, answer } => Some((format!("{tool} {arguments}"), answer)),
-        Line::Person { .. } | Line::Persona { .. } => None,
+        ClientHistoryItem::Tool { tool, arguments, answer } => Some((format!("{tool} {arguments}"), answer)),
+        ClientHistoryItem::Person { .. } | ClientHistoryItem::Persona { .. } => None,
     });
     let scored = tools.zip((1..=1_000u16).rev());
-    scored.map(|((source, answer), score)| Recalled::passage(&source, answer, score)).collect()
+    scored.map(|((source, answer), score)| RecallItem::passage(&source, answer, score)).collect()
 }

@@ -2,33 +2,33 @@
 
 use std::time::Duration;
 
-use munshi_store::{Json, Result, Row, Tx, params};
+use munshi_store::{JsonText, Result, Row, Tx, params};
 use munshi_types::{RunId, Timestamp};
 use serde_json::{Map, Value};
 
-use super::Brought;
+use super::ClientContext;
 use crate::columns::{json, json_if_any};
-use crate::snapshot::Snapshot;
+use crate::snapshot::RunSnapshot;
 
 /// How long somebody may take to come back with a tool's answer.
 const KEPT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-pub(crate) fn add(tx: &mut Tx<'_>, run: RunId, brought: &Brought, now: Timestamp) -> Result<()> {
+pub(crate) fn add(tx: &mut Tx<'_>, run: RunId, brought: &ClientContext, now: Timestamp) -> Result<()> {
     tx.execute("DELETE FROM brought WHERE tenant_id = $1 AND at < $2", params![now.minus(KEPT)])?;
     tx.execute(
         "INSERT INTO brought (tenant_id, run_id, body, at) VALUES ($1, $2, $3, $4)",
-        params![run, Json::of(brought)?, now],
+        params![run, JsonText::of(brought)?, now],
     )?;
     Ok(())
 }
 
-pub(crate) fn find(tx: &mut Tx<'_>, run: RunId) -> Result<Option<Brought>> {
+pub(crate) fn find(tx: &mut Tx<'_>, run: RunId) -> Result<Option<ClientContext>> {
     let read = |row: &Row<'_>| json(row, "body");
     tx.optional("SELECT body FROM brought WHERE tenant_id = $1 AND run_id = $2", params![run], read)
 }
 
 /// What a run had done when it handed calls to the program.
-pub(crate) fn carried(tx: &mut Tx<'_>, run: RunId) -> Result<Option<Snapshot>> {
+pub(crate) fn carried(tx: &mut Tx<'_>, run: RunId) -> Result<Option<RunSnapshot>> {
     let read = |row: &Row<'_>| json_if_any(row, "carried");
     let found =
         tx.optional("SELECT carried FROM brought WHERE tenant_id = $1 AND run_id = $2", params![run], read)?;
@@ -36,10 +36,10 @@ pub(crate) fn carried(tx: &mut Tx<'_>, run: RunId) -> Result<Option<Snapshot>> {
 }
 
 /// The run has ended by handing calls to the program.
-pub(crate) fn carry(tx: &mut Tx<'_>, run: RunId, snapshot: &Snapshot, now: Timestamp) -> Result<()> {
+pub(crate) fn carry(tx: &mut Tx<'_>, run: RunId, snapshot: &RunSnapshot, now: Timestamp) -> Result<()> {
     tx.execute(
         "UPDATE brought SET body = $3, carried = $4, at = $5 WHERE tenant_id = $1 AND run_id = $2",
-        params![run, Json::of(&Value::Object(Map::default()))?, Json::of(snapshot)?, now],
+        params![run, JsonText::of(&Value::Object(Map::default()))?, JsonText::of(snapshot)?, now],
     )?;
     Ok(())
 }

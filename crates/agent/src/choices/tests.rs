@@ -1,27 +1,27 @@
-use munshi_lang::{Form, Language};
-use munshi_types::{Effect, Searching};
+use munshi_lang::{Language, ScriptForm};
+use munshi_types::{Effect, FallbackSearch};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
-const HINDI: Voice = Voice { language: Language::Hindi, form: Form::Native };
+const HINDI: Locale = Locale { language: Language::Hindi, form: ScriptForm::Native };
 
-fn asked(labels: &[(&str, Option<&str>)]) -> Asked {
-    let choices = (1..).zip(labels).map(|(id, (label, detail))| Choice {
+fn asked(labels: &[(&str, Option<&str>)]) -> ChoiceQuestion {
+    let choices = (1..).zip(labels).map(|(id, (label, detail))| ChoiceOption {
         value: json!(format!("c{id}")),
         label: (*label).to_owned(),
         detail: detail.map(str::to_owned),
     });
-    let next = Next::Choose { argument: "contact".to_owned(), choices: choices.collect() };
-    Asked::of("balance", &json!({ "contact": "ramesh", "month": 5 }), &next).unwrap()
+    let next = FailureHint::Choose { argument: "contact".to_owned(), choices: choices.collect() };
+    ChoiceQuestion::of("balance", &json!({ "contact": "ramesh", "month": 5 }), &next).unwrap()
 }
 
-fn rameshes() -> Asked {
+fn rameshes() -> ChoiceQuestion {
     asked(&[("Ramesh Kumar", Some("Pune")), ("Ramesh Gupta", Some("Nashik")), ("Ramesh Iyer", None)])
 }
 
-fn picks(asked: &Asked, text: &str) -> Option<Value> {
+fn picks(asked: &ChoiceQuestion, text: &str) -> Option<Value> {
     asked.clone().pick(text).map(|picked| picked.choice.value)
 }
 
@@ -32,7 +32,7 @@ fn the_question_is_numbered_in_the_persons_language() {
         rameshes().words(&book, HINDI).unwrap(),
         "3 मिले हैं। आपका मतलब किससे है? कृपया नंबर या नाम बताइए।\n1. Ramesh Kumar – Pune\n2. Ramesh Gupta – Nashik\n3. Ramesh Iyer"
     );
-    for voice in Voice::all() {
+    for voice in Locale::all() {
         assert!(rameshes().words(&book, voice).unwrap().contains("\n2. Ramesh Gupta"), "{}", voice.code());
     }
 }
@@ -95,8 +95,8 @@ fn spec(effect: Effect) -> ToolSpec {
 
 #[test]
 fn a_search_leads_back_to_the_call_and_writes_to_nobody_unasked() {
-    let by = Searching { tool: "find".parse().unwrap(), argument: "words".to_owned() };
-    let next = Next::Search { words: "rajesh".to_owned(), by: Some(by) };
+    let by = FallbackSearch { tool: "find".parse().unwrap(), argument: "words".to_owned() };
+    let next = FailureHint::Search { words: "rajesh".to_owned(), by: Some(by) };
     assert_eq!(
         search(&next, &["find".parse().unwrap()]),
         Some(("find".parse().unwrap(), json!({ "words": "rajesh" })))
@@ -107,12 +107,15 @@ fn a_search_leads_back_to_the_call_and_writes_to_nobody_unasked() {
         |name: &str| EntityRef { kind: "contact".to_owned(), id: "7".to_owned(), name: name.to_owned() };
     let one = [thing("Rajeshwari")];
     let go = |effect, found: &[EntityRef]| searched(&spec(effect), &arguments, &next, found);
-    assert_eq!(go(Effect::Read, &[]), Searched::Nothing);
-    assert_eq!(go(Effect::Read, &one), Searched::One(json!({ "to": "Rajeshwari", "amount": 5 })));
-    let Searched::Ask(asked) = go(Effect::Inside, &one) else { panic!() };
+    assert_eq!(go(Effect::Read, &[]), FallbackSearchOutcome::Nothing);
+    assert_eq!(
+        go(Effect::Read, &one),
+        FallbackSearchOutcome::One(json!({ "to": "Rajeshwari", "amount": 5 }))
+    );
+    let FallbackSearchOutcome::Ask(asked) = go(Effect::Inside, &one) else { panic!() };
     assert_eq!(asked.pick("yes").unwrap().arguments, Some(json!({ "to": "Rajeshwari", "amount": 5 })));
-    assert!(matches!(go(Effect::Read, &[thing("A"), thing("B")]), Searched::Ask(_)));
-    assert_eq!(searched(&spec(Effect::Read), &json!({}), &next, &one), Searched::Unplaced);
+    assert!(matches!(go(Effect::Read, &[thing("A"), thing("B")]), FallbackSearchOutcome::Ask(_)));
+    assert_eq!(searched(&spec(Effect::Read), &json!({}), &next, &one), FallbackSearchOutcome::Unplaced);
     let book = Phrasebook::core().unwrap();
     assert_eq!(
         not_found(&next, &book, HINDI).unwrap().unwrap(),
@@ -127,7 +130,7 @@ proptest! {
         let asked = asked(&labels);
         let at = at % labels.len();
         prop_assert_eq!(picks(&asked, &(at + 1).to_string()), Some(json!(format!("c{}", at + 1))));
-        let again: Asked = serde_json::from_value(serde_json::to_value(&asked).unwrap()).unwrap();
+        let again: ChoiceQuestion = serde_json::from_value(serde_json::to_value(&asked).unwrap()).unwrap();
         prop_assert_eq!(again, asked);
     }
 

@@ -20,7 +20,7 @@ const ANY: [&str; 12] = [
 
 /// Something with an id and a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Thing {
+pub(super) struct ResultEntity {
     pub kind: String,
     pub id: String,
     pub name: String,
@@ -28,24 +28,24 @@ pub(super) struct Thing {
 
 /// A list in a result, with as many of its things as are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct List {
+pub(super) struct ResultList {
     pub kind: String,
     pub count: u64,
-    pub of: Vec<Thing>,
+    pub of: Vec<ResultEntity>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct ResultFindings {
     /// In the order of the result.
-    pub things: Vec<Thing>,
+    pub things: Vec<ResultEntity>,
     /// The last is the one the result ends with.
-    pub lists: Vec<List>,
+    pub lists: Vec<ResultList>,
 }
 
 /// Reads a result. `kind` is what the tool is about, where nothing says more.
-pub(super) fn find(result: &Value, kind: &str) -> Found {
+pub(super) fn find(result: &Value, kind: &str) -> ResultFindings {
     let mut walk = Walk {
-        found: Found::default(),
+        found: ResultFindings::default(),
         left: MOST_VALUES,
         kind: word(kind).unwrap_or_else(|| "thing".to_owned()),
     };
@@ -55,7 +55,7 @@ pub(super) fn find(result: &Value, kind: &str) -> Found {
 }
 
 struct Walk {
-    found: Found,
+    found: ResultFindings,
     left: usize,
     kind: String,
 }
@@ -93,7 +93,7 @@ impl Walk {
     }
 
     fn array(&mut self, items: &[Value], kind: &str, told: Option<u64>, depth: usize) {
-        let of: Vec<Thing> =
+        let of: Vec<ResultEntity> =
             items.iter().filter_map(|item| thing(item.as_object()?, kind)).take(MOST).collect();
         for item in items {
             self.value(item, kind, depth);
@@ -102,7 +102,7 @@ impl Walk {
         let said_of = of.first().map_or_else(|| kind.to_owned(), |first| first.kind.clone());
         let is_of_things = !of.is_empty() || items.is_empty();
         if is_of_things {
-            self.list(List { kind: said_of, count, of });
+            self.list(ResultList { kind: said_of, count, of });
         }
     }
 
@@ -115,7 +115,7 @@ impl Walk {
             None if COUNTS.contains(&key) && lists == 0 => self.kind.clone(),
             None => return,
         };
-        self.list(List { kind, count, of: Vec::new() });
+        self.list(ResultList { kind, count, of: Vec::new() });
     }
 
     /// `1 lead found`
@@ -126,11 +126,11 @@ impl Walk {
         };
         let is_found = found.trim_matches(|c: char| !c.is_alphanumeric()).eq_ignore_ascii_case("found");
         if let (true, Ok(count), Some(kind)) = (is_found, number.parse(), word(&singular(kind))) {
-            self.list(List { kind, count, of: Vec::new() });
+            self.list(ResultList { kind, count, of: Vec::new() });
         }
     }
 
-    fn list(&mut self, list: List) {
+    fn list(&mut self, list: ResultList) {
         if self.found.lists.len() < MOST {
             self.found.lists.push(list);
         }
@@ -145,12 +145,12 @@ impl Walk {
     }
 }
 
-fn thing(fields: &Map<String, Value>, kind: &str) -> Option<Thing> {
+fn thing(fields: &Map<String, Value>, kind: &str) -> Option<ResultEntity> {
     let name = NAMES.iter().find_map(|name| fields.get(*name)?.as_str());
     let name = line(name?, LONGEST_NAME).filter(|name| name.chars().any(char::is_alphanumeric))?;
     let said = KINDS.iter().find_map(|key| word(fields.get(*key)?.as_str()?));
     let (own, id) = id_of(fields)?;
-    Some(Thing { kind: said.or(own).unwrap_or_else(|| kind.to_owned()), id, name })
+    Some(ResultEntity { kind: said.or(own).unwrap_or_else(|| kind.to_owned()), id, name })
 }
 
 /// The id, and the kind that its field names: `lead_id`.

@@ -3,25 +3,25 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use munshi_tools::{Choice, Next};
+use munshi_tools::{ChoiceOption, FailureHint};
 
 fn spec() -> ToolSpec {
     ToolSpec::read("find_leads".parse().unwrap(), "", "crm.lead.find")
 }
 
-fn with(result: &Value) -> Entities {
-    let mut entities = Entities::default();
+fn with(result: &Value) -> SessionEntities {
+    let mut entities = SessionEntities::default();
     entities.observe(&spec(), result);
     entities
 }
 
-fn leads(names: &[&str]) -> Entities {
+fn leads(names: &[&str]) -> SessionEntities {
     let list: Vec<Value> =
         (1..).zip(names).map(|(id, name)| json!({ "id": format!("L-{id:03}"), "name": name })).collect();
     with(&json!({ "count": names.len(), "leads": list }))
 }
 
-fn meant(entities: &Entities, text: &str) -> Vec<String> {
+fn meant(entities: &SessionEntities, text: &str) -> Vec<String> {
     entities.resolve(text).into_iter().map(|one| one.id).collect()
 }
 
@@ -80,7 +80,7 @@ fn the_persons_own_spelling_is_kept() {
 
 #[test]
 fn the_newest_comes_first_and_the_oldest_goes() {
-    let mut known = Entities::default();
+    let mut known = SessionEntities::default();
     for number in 0..30 {
         known.observe(&spec(), &json!({ "id": number, "name": format!("Lead {number}") }));
     }
@@ -92,21 +92,21 @@ fn the_newest_comes_first_and_the_oldest_goes() {
 
 #[test]
 fn a_row_of_another_version_is_no_obstacle() {
-    assert!(Entities::stored(&json!(null)).is_empty());
-    assert!(Entities::stored(&json!({ "known": 5 })).is_empty());
+    assert!(SessionEntities::stored(&json!(null)).is_empty());
+    assert!(SessionEntities::stored(&json!({ "known": 5 })).is_empty());
     let many: Vec<Value> =
         (0..50).map(|id| json!({ "kind": "x", "id": id.to_string(), "name": "n" })).collect();
-    assert_eq!(Entities::stored(&json!({ "known": many, "later": 1 })).known().count(), MOST);
+    assert_eq!(SessionEntities::stored(&json!({ "known": many, "later": 1 })).known().count(), MOST);
 }
 
 #[test]
 fn a_question_waits_for_one_message() {
-    let choices = vec![Choice::new("a", "Ramesh Kumar"), Choice::new("b", "Ramesh Gupta")];
-    let next = Next::Choose { argument: "who".to_owned(), choices };
-    let asked = Asked::of("balance", &json!({ "who": "ramesh" }), &next).unwrap();
-    let mut known = Entities::default();
+    let choices = vec![ChoiceOption::new("a", "Ramesh Kumar"), ChoiceOption::new("b", "Ramesh Gupta")];
+    let next = FailureHint::Choose { argument: "who".to_owned(), choices };
+    let asked = ChoiceQuestion::of("balance", &json!({ "who": "ramesh" }), &next).unwrap();
+    let mut known = SessionEntities::default();
     known.ask(asked.clone());
-    let mut known = Entities::stored(&serde_json::to_value(&known).unwrap());
+    let mut known = SessionEntities::stored(&serde_json::to_value(&known).unwrap());
     assert_eq!(known.pick("दूसरा वाला").unwrap().arguments, Some(json!({ "who": "b" })));
     assert_eq!(known.pick("2"), None);
     known.ask(asked);
@@ -148,7 +148,7 @@ proptest! {
 
     #[test]
     fn nothing_grows_without_end(results in proptest::collection::vec(results(), 1..6), text: String) {
-        let mut known = Entities::default();
+        let mut known = SessionEntities::default();
         for result in &results {
             known.observe(&spec(), result);
             known.hear(&text);
@@ -156,7 +156,7 @@ proptest! {
         prop_assert!(known.known().count() <= MOST);
         let stored = serde_json::to_value(&known).unwrap();
         prop_assert!(stored.to_string().len() < 64 * 1024);
-        prop_assert_eq!(&Entities::stored(&stored), &known);
+        prop_assert_eq!(&SessionEntities::stored(&stored), &known);
         if let Some(told) = known.told(&text) {
             prop_assert!(told.as_str().chars().count() < LONGEST_TOLD + 200);
         }

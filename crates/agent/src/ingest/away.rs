@@ -1,42 +1,44 @@
 //! A message that is answered at the door: by a limit, or since it may not be kept.
 
 use munshi_store::Tx;
-use munshi_types::Outbound;
+use munshi_types::OutboundMessage;
 
-use super::new::New;
-use super::{Desk, Door, Fate, Incoming, Ingested, Said};
-use crate::decisions::{self, Decision};
+use super::new::IngestDraft;
+use super::{Admission, FixedReply, IngestOutcome, IngestServices, IngestStatus, RoutedMessage};
+use crate::decisions::{self, TurnDecision};
 use crate::error::{Error, Result};
-use crate::messages::{self, Message, Speaker, Standing};
-use crate::sessions::{self, Learned};
-use crate::state::Halt;
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
+use crate::sessions::{self, SessionUpdate};
+use crate::state::HaltReason;
 use crate::{outbox, runs};
 
 /// Stores the message, its run and the answer, all ended. Nothing of it is billed.
 pub(super) fn turn_away(
     tx: &mut Tx<'_>,
-    desk: &Desk,
-    incoming: &Incoming,
-    new: &New,
-    halt: Halt,
-    said: &Said,
-) -> Result<Ingested> {
+    desk: &IngestServices,
+    incoming: &RoutedMessage,
+    new: &IngestDraft,
+    halt: HaltReason,
+    said: &FixedReply,
+) -> Result<IngestOutcome> {
     let (now, inbound) = (incoming.now, &incoming.inbound);
     // A limit is no reason to forget what somebody wrote.
-    let standing = if incoming.door == Door::Open { Standing::Whole } else { Standing::Refused };
+    let standing =
+        if incoming.door == Admission::Open { MessageStatus::Whole } else { MessageStatus::Refused };
     let message = new.message(incoming, standing);
     messages::add(tx, &message)?;
-    let numbered = sessions::answer(tx, new.session.id, &Learned::default(), now)?.ok_or(Error::NoRun)?;
+    let numbered =
+        sessions::answer(tx, new.session.id, &SessionUpdate::default(), now)?.ok_or(Error::NoRun)?;
     let reply = Message {
         id: desk.ids.next(),
         number: numbered.number,
-        speaker: Speaker::Persona,
+        speaker: MessageSpeaker::Persona,
         outside_id: None,
         text: said.text.clone(),
         attached: Vec::new(),
         language: said.language.clone(),
         tokens: 0,
-        standing: Standing::Degraded,
+        standing: MessageStatus::Degraded,
         generation: 1,
         suggestions: said.suggestions.clone(),
         ..message
@@ -44,17 +46,17 @@ pub(super) fn turn_away(
     runs::add_halted(tx, &new.run(incoming), &halt, reply.id)?;
     messages::add(tx, &reply)?;
     if let Some(decision) = &incoming.decision {
-        let about = decisions::About {
+        let about = decisions::TurnSubject {
             run: new.run,
             session: new.session.id,
             binding: incoming.binding,
             channel: inbound.channel,
         };
-        let decision = Decision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
+        let decision = TurnDecision { outcome: halt.code().to_owned(), ..decision.as_ref().clone() };
         decisions::add(tx, about, &decision, now)?;
     }
     if let Some(to) = &inbound.reply_to {
-        let outbound = Outbound {
+        let outbound = OutboundMessage {
             id: reply.id,
             to: to.clone(),
             text: reply.text,
@@ -63,5 +65,5 @@ pub(super) fn turn_away(
         };
         outbox::put(tx, &desk.queue, new.session.id, &outbound, now)?;
     }
-    Ok(Ingested { halted: Some(halt), ..new.ingested(Fate::Begun) })
+    Ok(IngestOutcome { halted: Some(halt), ..new.ingested(IngestStatus::Begun) })
 }

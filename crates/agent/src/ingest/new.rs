@@ -1,16 +1,16 @@
 //! A message on its way to its rows.
 
 use munshi_identity::Person;
-use munshi_types::{ClientScreen, Inbound, MessageId, ReservationId, RunId};
+use munshi_types::{ClientScreen, InboundMessage, MessageId, ReservationId, RunId};
 use serde_json::{Value, json};
 
-use super::{Fate, Incoming, Ingested};
-use crate::messages::{Message, Speaker, Standing};
+use super::{IngestOutcome, IngestStatus, RoutedMessage};
+use crate::messages::{Message, MessageSpeaker, MessageStatus};
 use crate::runs::NewRun;
 use crate::sessions::Session;
 
 /// What a message has become so far.
-pub(super) struct New {
+pub(super) struct IngestDraft {
     pub(super) run: RunId,
     pub(super) message: MessageId,
     pub(super) session: Session,
@@ -18,8 +18,8 @@ pub(super) struct New {
     pub(super) reservation: Option<ReservationId>,
 }
 
-impl New {
-    pub(super) fn run<'a>(&self, incoming: &'a Incoming) -> NewRun<'a> {
+impl IngestDraft {
+    pub(super) fn run<'a>(&self, incoming: &'a RoutedMessage) -> NewRun<'a> {
         let inbound = &incoming.inbound;
         NewRun {
             id: self.run,
@@ -39,16 +39,16 @@ impl New {
         }
     }
 
-    pub(super) fn message(&self, incoming: &Incoming, standing: Standing) -> Message {
+    pub(super) fn message(&self, incoming: &RoutedMessage, standing: MessageStatus) -> Message {
         let inbound = &incoming.inbound;
-        let keep = standing == Standing::Whole;
+        let keep = standing == MessageStatus::Whole;
         Message {
             id: self.message,
             session: self.session.id,
             number: self.session.messages,
             run: self.run,
             binding: incoming.binding,
-            speaker: Speaker::Person,
+            speaker: MessageSpeaker::Person,
             channel: inbound.channel,
             outside_id: Some(inbound.outside_id.clone()),
             text: if keep { inbound.text.clone() } else { String::new() },
@@ -63,8 +63,8 @@ impl New {
         }
     }
 
-    pub(super) fn ingested(&self, fate: Fate) -> Ingested {
-        Ingested {
+    pub(super) fn ingested(&self, fate: IngestStatus) -> IngestOutcome {
+        IngestOutcome {
             run: self.run,
             session: self.session.id,
             message: self.message,
@@ -79,8 +79,8 @@ impl New {
 /// What is known of a message beside its text: how the device it came from writes dates and numbers, when the channel says
 /// that it was written, what its client had shown, whether a program brought something with it, and whether a program has
 /// written it.
-fn marks(incoming: &Incoming) -> Value {
-    let Inbound { locale, sent_at, screen, .. } = &incoming.inbound;
+fn marks(incoming: &RoutedMessage) -> Value {
+    let InboundMessage { locale, sent_at, screen, .. } = &incoming.inbound;
     let brought = incoming.brought.is_some();
     let program = incoming.key_use.as_ref().is_some_and(|used| used.program().is_some());
     let is_plain = locale.is_none() && sent_at.is_none() && !brought && !program;

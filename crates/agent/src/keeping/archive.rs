@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_jobs::schedule::{Rule, Schedule};
-use munshi_jobs::{Failure, Job, Kind, Registry};
-use munshi_store::{Db, Json, Row, Tx, params};
+use munshi_jobs::schedule::{Schedule, ScheduleRule};
+use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
+use munshi_store::{Db, JsonText, Row, Tx, params};
 use munshi_types::{Clock, Id, MessageId, RunId, TenantId, Timestamp, Zone};
 use serde::Serialize;
 use uuid::Uuid;
@@ -35,21 +35,21 @@ impl Retention {
 }
 
 /// What each tenant's owner has decided.
-pub type Retentions = Arc<dyn Fn(TenantId) -> Retention + Send + Sync>;
+pub type RetentionLookup = Arc<dyn Fn(TenantId) -> Retention + Send + Sync>;
 
 /// The job that archives a tenant's old messages.
 #[derive(Clone)]
-pub struct Archivist {
+pub struct ArchiveJob {
     pub db: Db,
     pub clock: Arc<dyn Clock>,
     /// A folder of files for each tenant is made in it.
     pub folder: PathBuf,
-    pub retentions: Retentions,
+    pub retentions: RetentionLookup,
 }
 
 /// Every night at a quiet hour of the tenant's.
 pub fn schedule(tx: &mut Tx<'_>, zone: &Zone, now: Timestamp) -> Result<()> {
-    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), Rule::cron("20 3 * * *")?)?;
+    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), ScheduleRule::cron("20 3 * * *")?)?;
     munshi_jobs::schedule::set(tx, &schedule, zone, now)?;
     Ok(())
 }
@@ -70,20 +70,20 @@ struct Delivery {
     sent_at: Option<Timestamp>,
 }
 
-impl Archivist {
-    pub fn install(&self, registry: &mut Registry) {
+impl ArchiveJob {
+    pub fn install(&self, registry: &mut JobRegistry) {
         let archivist = self.clone();
-        registry.add(Kind::new(KIND).limit(1), move |job| {
+        registry.add(JobKind::new(KIND).limit(1), move |job| {
             let archivist = archivist.clone();
             async move { archivist.run(&job).await }
         });
     }
 
-    async fn run(&self, job: &Job) -> Result<(), Failure> {
+    async fn run(&self, job: &Job) -> Result<(), JobFailure> {
         let now = self.clock.now();
         loop {
             if job.cancelled.is_cancelled() {
-                return Err(Failure::Passing("told to leave off".to_owned()));
+                return Err(JobFailure::Passing("told to leave off".to_owned()));
             }
             if self.step(job.tenant).await? == 0 {
                 break;
@@ -184,8 +184,8 @@ fn remove(tx: &mut Tx<'_>, ids: &[(MessageId, RunId)]) -> Result<()> {
     Ok(())
 }
 
-fn listed(ids: impl Iterator<Item = Uuid>) -> Result<Json> {
-    Ok(Json::of(&ids.map(|id| id.simple().to_string()).collect::<Vec<_>>())?)
+fn listed(ids: impl Iterator<Item = Uuid>) -> Result<JsonText> {
+    Ok(JsonText::of(&ids.map(|id| id.simple().to_string()).collect::<Vec<_>>())?)
 }
 
 /// What sessions knew in which nobody has written since: whoever comes back begins anew.

@@ -1,6 +1,6 @@
 //! A summary without a model: what was asked and what was answered, each in a line.
 
-use crate::messages::{Message, Speaker, Standing};
+use crate::messages::{Message, MessageSpeaker, MessageStatus};
 
 /// In characters, of one message.
 const LINE: usize = 160;
@@ -18,11 +18,11 @@ const CUT: &str = "…";
 
 fn line(message: &Message) -> Option<String> {
     let who = match (message.speaker, message.standing) {
-        (_, Standing::Refused) => return None,
+        (_, MessageStatus::Refused) => return None,
         // An excuse did nothing.
-        (Speaker::Persona, Standing::Degraded) => return None,
-        (Speaker::Person, _) => "Asked",
-        (Speaker::Persona, Standing::Whole) => "Answered",
+        (MessageSpeaker::Persona, MessageStatus::Degraded) => return None,
+        (MessageSpeaker::Person, _) => "Asked",
+        (MessageSpeaker::Persona, MessageStatus::Whole) => "Answered",
     };
     let said = first_sentence(&message.text);
     let attached = if message.attached.is_empty() { "" } else { " (with an attachment)" };
@@ -83,11 +83,11 @@ fn fitted(lines: &[String], longest: usize) -> String {
 mod tests {
     use super::*;
     use munshi_types::tier::Channel;
-    use munshi_types::{Ids, Timestamp};
+    use munshi_types::{IdGenerator, Timestamp};
     use proptest::prelude::*;
 
-    fn message(speaker: Speaker, text: &str, standing: Standing) -> Message {
-        let ids = Ids::system();
+    fn message(speaker: MessageSpeaker, text: &str, standing: MessageStatus) -> Message {
+        let ids = IdGenerator::system();
         Message {
             id: ids.next(),
             session: ids.next(),
@@ -113,14 +113,14 @@ mod tests {
     fn it_says_what_was_asked_and_what_was_done() {
         let messages = [
             message(
-                Speaker::Person,
+                MessageSpeaker::Person,
                 "Please add a sale of Rs. 500 to Ramesh.\nHe comes tomorrow.",
-                Standing::Whole,
+                MessageStatus::Whole,
             ),
-            message(Speaker::Persona, "I have added it. Anything else?", Standing::Whole),
-            message(Speaker::Person, "रमेश का हिसाब बताओ। जल्दी", Standing::Whole),
-            message(Speaker::Persona, "Sorry, no model answers now.", Standing::Degraded),
-            message(Speaker::Person, "", Standing::Refused),
+            message(MessageSpeaker::Persona, "I have added it. Anything else?", MessageStatus::Whole),
+            message(MessageSpeaker::Person, "रमेश का हिसाब बताओ। जल्दी", MessageStatus::Whole),
+            message(MessageSpeaker::Persona, "Sorry, no model answers now.", MessageStatus::Degraded),
+            message(MessageSpeaker::Person, "", MessageStatus::Refused),
         ];
         assert_eq!(
             extract(Some("Asked: something"), &messages, 500),
@@ -131,8 +131,9 @@ mod tests {
 
     #[test]
     fn the_oldest_lines_go_first() {
-        let messages: Vec<Message> =
-            (0..50).map(|n| message(Speaker::Person, &format!("question {n}"), Standing::Whole)).collect();
+        let messages: Vec<Message> = (0..50)
+            .map(|n| message(MessageSpeaker::Person, &format!("question {n}"), MessageStatus::Whole))
+            .collect();
         let summary = extract(None, &messages, 100);
         assert!(summary.starts_with("…\n") && summary.ends_with("Asked: question 49"), "{summary}");
         let again = extract(Some(&summary), &messages[..1], 100);
@@ -142,7 +143,7 @@ mod tests {
     proptest! {
         #[test]
         fn it_is_never_longer_than_it_may_be(texts in prop::collection::vec("\\PC{0,300}", 0..30), longest in 10..600_usize) {
-            let messages: Vec<Message> = texts.iter().map(|text| message(Speaker::Person, text, Standing::Whole)).collect();
+            let messages: Vec<Message> = texts.iter().map(|text| message(MessageSpeaker::Person, text, MessageStatus::Whole)).collect();
             let once = extract(None, &messages, longest);
             prop_assert!(once.chars().count() <= longest);
             prop_assert!(extract(Some(&once), &messages, longest).chars().count() <= longest);

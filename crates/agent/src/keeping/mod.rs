@@ -2,7 +2,7 @@
 //!
 //! - [`Summariser`]: a model that writes summaries; the cheap one there is (`model`); without one, what
 //!   was said is shortened (`extract`)
-//! - [`Archivist`]: messages past the hot period go to files, and only then from the table
+//! - [`ArchiveJob`]: messages past the hot period go to files, and only then from the table
 //! - [`schedule`]: the nightly job of a tenant
 
 mod archive;
@@ -11,8 +11,8 @@ mod file;
 mod model;
 mod summarise;
 
-pub use archive::{Archivist, KIND as ARCHIVE, Retention, Retentions, schedule};
+pub use archive::{ArchiveJob, KIND as ARCHIVE, Retention, RetentionLookup, schedule};
 pub use extract::extract;
-pub use summarise::{KEPT, KIND as SUMMARISE, LONGEST, Material, Summariser, Summarising, is_due};
+pub use summarise::{KEPT, KIND as SUMMARISE, LONGEST, Summariser, SummaryInput, SummaryJob, is_due};
 
 pub(crate) use summarise::ask;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use munshi_jobs::{Failure, Job, Kind, NewJob, Priority, Queue, Registry};
+use munshi_jobs::{Job, JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
 use munshi_store::{Db, Tx, params};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{BindingId, MessageId, RunId, SessionId, TenantId};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::extract::{extract, shortened};
 use crate::error::Result;
-use crate::messages::{self, Message, Speaker};
+use crate::messages::{self, Message, MessageSpeaker};
 use crate::sessions::{self, Session};
 use crate::tainted;
 
@@ -33,7 +33,7 @@ struct Payload {
 
 /// What is to be told shorter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Material {
+pub struct SummaryInput {
     pub binding: BindingId,
     pub session: SessionId,
     pub language: Option<LanguageCode>,
@@ -47,7 +47,7 @@ pub struct Material {
 #[async_trait]
 pub trait Summariser: Send + Sync + 'static {
     /// None where no model can be asked now; what was said is shortened then.
-    async fn summarise(&self, tenant: TenantId, material: &Material) -> Option<String>;
+    async fn summarise(&self, tenant: TenantId, material: &SummaryInput) -> Option<String>;
 }
 
 /// Whether a session of so many messages, so many of them in its summary, should be summarised.
@@ -56,7 +56,7 @@ pub const fn is_due(messages: i64, summarised: i64) -> bool {
 }
 
 /// Makes the job, unless there is one.
-pub(crate) fn ask(tx: &mut Tx<'_>, queue: &Queue, session: SessionId) -> Result<()> {
+pub(crate) fn ask(tx: &mut Tx<'_>, queue: &JobQueue, session: SessionId) -> Result<()> {
     let job = NewJob::new(KIND, &Payload { session })?.priority(Priority::Background);
     queue.enqueue(tx, &job.unique(session.to_string()))?;
     Ok(())
@@ -64,22 +64,22 @@ pub(crate) fn ask(tx: &mut Tx<'_>, queue: &Queue, session: SessionId) -> Result<
 
 /// The job that brings a session's summary up to date.
 #[derive(Clone)]
-pub struct Summarising {
+pub struct SummaryJob {
     pub db: Db,
     pub model: Option<Arc<dyn Summariser>>,
 }
 
-impl Summarising {
-    pub fn install(&self, registry: &mut Registry) {
+impl SummaryJob {
+    pub fn install(&self, registry: &mut JobRegistry) {
         let summarising = self.clone();
-        registry.add(Kind::new(KIND).limit(2), move |job| {
+        registry.add(JobKind::new(KIND).limit(2), move |job| {
             let summarising = summarising.clone();
             async move { summarising.run(&job).await }
         });
     }
 
     /// A step covers so many messages; steps follow until only the newest are left.
-    async fn run(&self, job: &Job) -> Result<(), Failure> {
+    async fn run(&self, job: &Job) -> Result<(), JobFailure> {
         let session = job.read::<Payload>()?.session;
         while !job.cancelled.is_cancelled() {
             let found = self.db.read(job.tenant, move |tx| gather(tx, session)).await?;
@@ -89,7 +89,7 @@ impl Summarising {
             // Somebody else was quicker, or the session was merged: the next look says what is left.
             self.db.write(job.tenant, unit).await?;
         }
-        Err(Failure::Passing("told to leave off".to_owned()))
+        Err(JobFailure::Passing("told to leave off".to_owned()))
     }
 
     /// Both together are no longer than one may be.
@@ -103,7 +103,7 @@ impl Summarising {
     }
 
     /// What stood there before is kept where nothing is added to it.
-    async fn write_one(&self, tenant: TenantId, material: &Material, longest: usize) -> Option<String> {
+    async fn write_one(&self, tenant: TenantId, material: &SummaryInput, longest: usize) -> Option<String> {
         if material.messages.is_empty() {
             return material.before.as_deref().map(|before| shortened(before, longest));
         }
@@ -122,13 +122,13 @@ impl Summarising {
 /// What is to be told shorter, the turns apart that have read other people's words: what they said is theirs in a summary,
 /// too, and goes when it has left the conversation.
 struct Gathered {
-    own: Material,
-    others: Material,
+    own: SummaryInput,
+    others: SummaryInput,
     others_tainted: i64,
     covers: Covers,
 }
 
-impl Material {
+impl SummaryInput {
     fn is_empty(&self) -> bool {
         self.before.is_none() && self.messages.is_empty()
     }
@@ -173,7 +173,7 @@ fn gather(tx: &mut Tx<'_>, session: SessionId) -> Result<Option<Gathered>> {
     let others = messages.extract_if(.., |said| read.iter().any(|(run, _)| *run == said.run)).collect();
     let new = read.iter().fold(0, |all, (_, bits)| all | bits);
     let (before, aside, old) = before(&found, new != 0);
-    let material = |before: Option<String>, messages: Vec<Message>| Material {
+    let material = |before: Option<String>, messages: Vec<Message>| SummaryInput {
         binding: found.binding,
         session,
         language: found.language.clone(),
@@ -226,6 +226,6 @@ fn keep(tx: &mut Tx<'_>, covers: &Covers, summaries: &Summaries) -> Result<()> {
 /// the whole session.
 fn is_told_by_all(tx: &mut Tx<'_>, session: SessionId, number: i64) -> Result<bool> {
     let left = messages::between(tx, session, number + 1, i64::MAX)?;
-    let mut replies = left.iter().filter(|said| said.speaker == Speaker::Persona);
+    let mut replies = left.iter().filter(|said| said.speaker == MessageSpeaker::Persona);
     Ok(replies.all(|said| said.marks["tainted"].is_i64()))
 }

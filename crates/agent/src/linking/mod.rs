@@ -7,29 +7,34 @@ pub use threads::merge_threads;
 
 use std::sync::Arc;
 
-use munshi_identity::codes::{self, Answer, Asked, Attempt, CodeKey, CodeText, Proven, Purpose, Wish};
-use munshi_identity::{Address, Person, Unmergeable, persons};
+use munshi_identity::codes::{
+    self, CodeAttempt, CodeKey, CodeProof, CodePurpose, CodeRequest, CodeRequestOutcome, CodeText,
+    CodeVerification,
+};
+use munshi_identity::{ContactAddress, MergeObstacle, Person, persons};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::LanguageCode;
-use munshi_types::{Clock, Ids, Outbound, PersonId, Random, ReplyTo, SessionId, TenantId, Timestamp};
+use munshi_types::{
+    Clock, IdGenerator, OutboundMessage, PersonId, Random, ReplyAddress, SessionId, TenantId, Timestamp,
+};
 
 use crate::error::{Error, Result};
-use crate::outbox::Sender;
+use crate::outbox::ChannelSender;
 use crate::sessions;
 
 /// What linking is done with.
 #[derive(Clone)]
-pub struct Linking {
+pub struct PhoneLinker {
     pub db: Db,
     pub key: CodeKey,
-    pub ids: Ids,
+    pub ids: IdGenerator,
     pub random: Arc<dyn Random>,
     pub clock: Arc<dyn Clock>,
 }
 
 /// How the code reaches the phone.
-pub struct Way<'a> {
-    pub sender: &'a dyn Sender,
+pub struct CodeDelivery<'a> {
+    pub sender: &'a dyn ChannelSender,
     /// What is sent, with the code in it.
     pub words: &'a (dyn Fn(&CodeText) -> String + Send + Sync),
     pub language: Option<LanguageCode>,
@@ -37,7 +42,7 @@ pub struct Way<'a> {
 
 /// What came of asking for a code. Nothing of it tells whether the phone is known here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum CodeSendOutcome {
     Sent {
         expires_at: Timestamp,
     },
@@ -52,7 +57,7 @@ pub enum Sending {
 
 /// Who somebody turned out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Linked {
+pub struct LinkedPerson {
     pub person: Person,
     /// Where the conversation goes on: another than it began in where the person had one already.
     pub session: SessionId,
@@ -60,7 +65,7 @@ pub struct Linked {
     pub merged: Option<PersonId>,
 }
 
-impl Linking {
+impl PhoneLinker {
     /// Makes a code for a session and sends it to the phone. It is never stored as it is sent, so it does not go through
     /// the outbox: who gets none asks again.
     pub async fn ask(
@@ -68,39 +73,45 @@ impl Linking {
         tenant: TenantId,
         session: SessionId,
         phone: &str,
-        way: &Way<'_>,
-    ) -> Result<Sending> {
-        let address = Address::phone(phone).map_err(|error| Error::Unfit(error.to_string()))?;
+        way: &CodeDelivery<'_>,
+    ) -> Result<CodeSendOutcome> {
+        let address = ContactAddress::phone(phone).map_err(|error| Error::Unfit(error.to_string()))?;
         let (this, wanted, now) = (self.clone(), address.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
             if sessions::living(tx, session)?.is_none() {
                 return Err(Error::Unfit(format!("there is no session {session}")));
             }
-            let wish = Wish { purpose: Purpose::Link, asker: asker(session), address: wanted };
+            let wish = CodeRequest { purpose: CodePurpose::Link, asker: asker(session), address: wanted };
             Ok(codes::ask(tx, &this.key, &this.ids, this.random.as_ref(), &wish, now)?)
         };
         let code = match self.db.write(tenant, unit).await? {
-            Asked::Made(code) => code,
-            Asked::TooMany { again_at } => return Ok(Sending::TooMany { again_at }),
+            CodeRequestOutcome::Made(code) => code,
+            CodeRequestOutcome::TooMany { again_at } => return Ok(CodeSendOutcome::TooMany { again_at }),
         };
-        let outbound = Outbound {
+        let outbound = OutboundMessage {
             id: self.ids.next(),
-            to: ReplyTo { channel: way.sender.channel(), address: address.as_str().to_owned() },
+            to: ReplyAddress { channel: way.sender.channel(), address: address.as_str().to_owned() },
             text: (way.words)(&code.text),
             suggestions: Vec::new(),
             language: way.language.clone(),
         };
         Ok(match way.sender.send(&outbound).await {
-            Ok(_) => Sending::Sent { expires_at: code.expires_at },
-            Err(fault) => Sending::NotSent { why: fault.why },
+            Ok(_) => CodeSendOutcome::Sent { expires_at: code.expires_at },
+            Err(fault) => CodeSendOutcome::NotSent { why: fault.why },
         })
     }
 
     /// Answers with the code. A right one makes the phone theirs, or them the person who has it, threads and all.
-    pub async fn confirm(&self, tenant: TenantId, session: SessionId, text: &str) -> Result<Answer<Linked>> {
+    pub async fn confirm(
+        &self,
+        tenant: TenantId,
+        session: SessionId,
+        text: &str,
+    ) -> Result<CodeVerification<LinkedPerson>> {
         let now = self.clock.now();
-        let attempt = Attempt { purpose: Purpose::Link, asker: asker(session), text: text.to_owned() };
-        let link = move |tx: &mut Tx<'_>, proven: Proven| link(tx, session, &proven.address, now);
+        let attempt =
+            CodeAttempt { purpose: CodePurpose::Link, asker: asker(session), text: text.to_owned() };
+        let link = move |tx: &mut Tx<'_>, proven: CodeProof| link(tx, session, &proven.address, now);
         codes::answer(&self.db, tenant, &self.key, attempt, now, link).await
     }
 }
@@ -110,7 +121,12 @@ fn asker(session: SessionId) -> String {
     format!("session {session}")
 }
 
-fn link(tx: &mut Tx<'_>, session: SessionId, address: &Address, now: Timestamp) -> Result<Linked> {
+fn link(
+    tx: &mut Tx<'_>,
+    session: SessionId,
+    address: &ContactAddress,
+    now: Timestamp,
+) -> Result<LinkedPerson> {
     let gone = || Error::Unfit(format!("there is no session {session}"));
     let asked = sessions::living(tx, session)?.ok_or_else(gone)?;
     let holder = persons::by_address(tx, address)?;
@@ -121,21 +137,23 @@ fn link(tx: &mut Tx<'_>, session: SessionId, address: &Address, now: Timestamp) 
         }
         // Six digits can be guessed, given time; what somebody may do here is worth more than that.
         Some(holder) if holder.role.is_some() && holder.id != asked.person => {
-            return Err(munshi_identity::Error::Unmergeable(Unmergeable::IntoMember).into());
+            return Err(munshi_identity::Error::Unmergeable(MergeObstacle::IntoMember).into());
         }
         Some(holder) => unite(tx, asked.person, holder.id, now)?,
     };
     // Read again: where the person had a conversation here, this one is part of it now.
     let session = sessions::living(tx, session)?.ok_or_else(gone)?;
     let person = persons::living(tx, session.person)?.ok_or_else(gone)?;
-    Ok(Linked { person, session: session.id, merged })
+    Ok(LinkedPerson { person, session: session.id, merged })
 }
 
 /// The visitor becomes whoever has the address; where the visitor works here and the other does not, the other way
 /// round, since a member is never merged away.
 fn unite(tx: &mut Tx<'_>, visitor: PersonId, holder: PersonId, now: Timestamp) -> Result<Option<PersonId>> {
     let merged = match persons::merge(tx, visitor, holder) {
-        Err(munshi_identity::Error::Unmergeable(Unmergeable::Member)) => persons::merge(tx, holder, visitor)?,
+        Err(munshi_identity::Error::Unmergeable(MergeObstacle::Member)) => {
+            persons::merge(tx, holder, visitor)?
+        }
         outcome => outcome?,
     };
     if !merged.changed {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
-use munshi_jobs::{Backoff, Failure, Job, Kind, Queue, Registry};
+use munshi_jobs::{Backoff, Job, JobFailure, JobKind, JobQueue, JobRegistry};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, MessageId, Outbound};
+use munshi_types::{Clock, MessageId, OutboundMessage};
 use serde::{Deserialize, Serialize};
 
-use super::rows::{self, After, OutboxState};
-use super::{Happened, Retryable, SendFault, Sender, Sending, Sent};
+use super::rows::{self, OutboxState, OutboxUpdate};
+use super::{ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability};
 use crate::error::{Error, Result};
 
 pub const KIND: &str = "outbox.deliver";
@@ -26,56 +26,57 @@ const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), longest: Durat
 pub(super) const SPARE: u32 = 8;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Payload {
+pub(super) struct DeliveryPayload {
     pub message: MessageId,
 }
 
 /// Sends what stands in the outbox through the senders there are.
 #[derive(Clone)]
-pub struct Deliverer {
+pub struct OutboxDeliverer {
     db: Db,
-    queue: Queue,
+    queue: JobQueue,
     clock: Arc<dyn Clock>,
-    senders: Arc<HashMap<Channel, Arc<dyn Sender>>>,
+    senders: Arc<HashMap<Channel, Arc<dyn ChannelSender>>>,
 }
 
 /// What a job finds when it comes.
 enum Found {
     /// Sent, given up, or behind another whose job will make a new one for it.
     Nothing,
-    Send(Outbound),
+    Send(OutboundMessage),
     /// Somebody died while sending what can't be sent twice.
     Unknown,
 }
 
-impl Deliverer {
+impl OutboxDeliverer {
     /// One sender a channel: of two, the last counts.
     pub fn new(
         db: Db,
-        queue: Queue,
+        queue: JobQueue,
         clock: Arc<dyn Clock>,
-        senders: impl IntoIterator<Item = Arc<dyn Sender>>,
+        senders: impl IntoIterator<Item = Arc<dyn ChannelSender>>,
     ) -> Self {
         let senders = senders.into_iter().map(|sender| (sender.channel(), sender)).collect();
         Self { db, queue, clock, senders: Arc::new(senders) }
     }
 
-    pub fn install(&self, registry: &mut Registry) {
+    pub fn install(&self, registry: &mut JobRegistry) {
         let deliverer = self.clone();
-        registry.add(Kind::new(KIND).backoff(BACKOFF), move |job| {
+        registry.add(JobKind::new(KIND).backoff(BACKOFF), move |job| {
             let deliverer = deliverer.clone();
             async move { deliverer.deliver(&job).await }
         });
     }
 
-    async fn deliver(&self, job: &Job) -> Result<(), Failure> {
-        let message = job.read::<Payload>()?.message;
+    async fn deliver(&self, job: &Job) -> Result<(), JobFailure> {
+        let message = job.read::<DeliveryPayload>()?.message;
         let found = self.look(job, message).await?;
         match found {
             Found::Nothing => Ok(()),
             Found::Unknown => {
                 let why = "the process died while sending; whether it arrived is unknown";
-                self.settle(job, message, OutboxState::Unknown, Some(why.to_owned()), Sent::default()).await
+                self.settle(job, message, OutboxState::Unknown, Some(why.to_owned()), SendReceipt::default())
+                    .await
             }
             Found::Send(outbound) => {
                 let outcome = self.send(&outbound).await;
@@ -98,7 +99,7 @@ impl Deliverer {
                 }
                 let once = senders
                     .get(&head.outbound.to.channel)
-                    .is_some_and(|sender| sender.sending() == Sending::Once);
+                    .is_some_and(|sender| sender.sending() == SendIdempotency::Once);
                 if head.state == OutboxState::Sending && once {
                     return Ok(Found::Unknown);
                 }
@@ -108,13 +109,13 @@ impl Deliverer {
             .await
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         match self.senders.get(&outbound.to.channel) {
             Some(sender) => sender.send(outbound).await,
             None => Err(SendFault {
                 why: format!("nothing sends on {} here: set the channel up", outbound.to.channel),
-                retryable: Retryable::Yes,
-                happened: Happened::No,
+                retryable: SendRetryability::Yes,
+                happened: DeliveryCertainty::No,
             }),
         }
     }
@@ -122,22 +123,23 @@ impl Deliverer {
     async fn record(
         &self,
         job: &Job,
-        outbound: &Outbound,
-        outcome: Result<Sent, SendFault>,
-    ) -> Result<(), Failure> {
+        outbound: &OutboundMessage,
+        outcome: Result<SendReceipt, SendFault>,
+    ) -> Result<(), JobFailure> {
         let fault = match outcome {
             Ok(sent) => return self.settle(job, outbound.id, OutboxState::Sent, None, sent).await,
             Err(fault) => fault,
         };
-        let once = self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == Sending::Once);
+        let once =
+            self.senders.get(&outbound.to.channel).is_some_and(|s| s.sending() == SendIdempotency::Once);
         let state = match (fault.happened, fault.retryable) {
-            (Happened::Maybe, _) if once => OutboxState::Unknown,
-            (_, Retryable::Yes) if job.attempt < TRIES => OutboxState::Waiting,
+            (DeliveryCertainty::Maybe, _) if once => OutboxState::Unknown,
+            (_, SendRetryability::Yes) if job.attempt < TRIES => OutboxState::Waiting,
             _ => OutboxState::Failed,
         };
-        self.settle(job, outbound.id, state, Some(fault.why.clone()), Sent::default()).await?;
+        self.settle(job, outbound.id, state, Some(fault.why.clone()), SendReceipt::default()).await?;
         match state {
-            OutboxState::Waiting => Err(Failure::Passing(fault.why)),
+            OutboxState::Waiting => Err(JobFailure::Passing(fault.why)),
             _ => Ok(()),
         }
     }
@@ -149,14 +151,15 @@ impl Deliverer {
         message: MessageId,
         state: OutboxState,
         why: Option<String>,
-        sent: Sent,
-    ) -> Result<(), Failure> {
+        sent: SendReceipt,
+    ) -> Result<(), JobFailure> {
         let (id, lease, now, queue) = (job.id, job.lease, self.clock.now(), self.queue.clone());
         let detail = why.clone();
         let unit = move |tx: &mut Tx<'_>| {
             let detail = detail.map(|why| why.replace('\0', "\u{fffd}"));
             let outside_id = sent.outside_id.map(|id| id.replace('\0', "\u{fffd}"));
-            let after = After { state, detail: detail.as_deref(), outside_id: outside_id.as_deref(), now };
+            let after =
+                OutboxUpdate { state, detail: detail.as_deref(), outside_id: outside_id.as_deref(), now };
             if !rows::set(tx, message, id, &after)? || state == OutboxState::Waiting {
                 return Ok::<(), Error>(());
             }

@@ -5,23 +5,23 @@
 //! under the same key is harmless: where it is, a message is sent again after a crash; where not, it is marked unknown
 //! and said loudly, never doubled.
 //!
-//! To add a way out, implement [`Sender`] and hand it to the engine.
+//! To add a way out, implement [`ChannelSender`] and hand it to the engine.
 
 mod deliver;
 mod rows;
 
-pub use deliver::{Deliverer, KIND, TRIES};
+pub use deliver::{KIND, OutboxDeliverer, TRIES};
 pub use rows::{OutboxState, OutboxView, find, unsent};
 
 pub(crate) use rows::put;
 
 use async_trait::async_trait;
-use munshi_types::Outbound;
+use munshi_types::OutboundMessage;
 use munshi_types::tier::Channel;
 
 /// What sending does to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendIdempotency {
     /// Sending again under the same key is harmless.
     Keyed,
     /// Each time is another message to the person.
@@ -30,16 +30,16 @@ pub enum Sending {
 
 /// A way out. The id of what is sent is the key under which it is sent.
 #[async_trait]
-pub trait Sender: Send + Sync + 'static {
+pub trait ChannelSender: Send + Sync + 'static {
     fn channel(&self) -> Channel;
 
-    fn sending(&self) -> Sending;
+    fn sending(&self) -> SendIdempotency;
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault>;
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault>;
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct SendReceipt {
     /// What the channel calls the message.
     pub outside_id: Option<String>,
 }
@@ -49,19 +49,19 @@ pub struct Sent {
 #[error("{why}")]
 pub struct SendFault {
     pub why: String,
-    pub retryable: Retryable,
-    pub happened: Happened,
+    pub retryable: SendRetryability,
+    pub happened: DeliveryCertainty,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retryable {
+pub enum SendRetryability {
     Yes,
     /// It will never pass, such as for a number that does not exist.
     No,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happened {
+pub enum DeliveryCertainty {
     No,
     /// The line broke before the answer.
     Maybe,

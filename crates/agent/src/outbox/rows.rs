@@ -2,13 +2,13 @@
 
 use std::str::FromStr;
 
-use munshi_jobs::{NewJob, Priority, Queue};
-use munshi_store::{Cursor, Json, Page, PageRequest, Result, Row, Tx, params};
+use munshi_jobs::{JobQueue, NewJob, Priority};
+use munshi_store::{Cursor, JsonText, Page, PageRequest, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
-use munshi_types::{Id, JobId, MessageId, Outbound, SessionId, Timestamp};
+use munshi_types::{Id, JobId, MessageId, OutboundMessage, SessionId, Timestamp};
 use serde::Serialize;
 
-use super::deliver::{KIND, Payload, SPARE, TRIES};
+use super::deliver::{DeliveryPayload, KIND, SPARE, TRIES};
 use crate::columns::{count, json, word};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -63,9 +63,9 @@ pub struct OutboxView {
 /// Writes a message down to be sent, and the job that does it.
 pub(crate) fn put(
     tx: &mut Tx<'_>,
-    queue: &Queue,
+    queue: &JobQueue,
     session: SessionId,
-    outbound: &Outbound,
+    outbound: &OutboundMessage,
     now: Timestamp,
 ) -> crate::Result<()> {
     tx.execute(
@@ -76,7 +76,7 @@ pub(crate) fn put(
             session,
             outbound.to.channel.as_str(),
             outbound.to.address,
-            Json::of(outbound)?,
+            JsonText::of(outbound)?,
             now
         ],
     )?;
@@ -84,8 +84,8 @@ pub(crate) fn put(
 }
 
 /// Makes the job that sends a message.
-pub(super) fn ask(tx: &mut Tx<'_>, queue: &Queue, message: MessageId) -> crate::Result<()> {
-    let job = NewJob::new(KIND, &Payload { message })?.priority(Priority::Urgent);
+pub(super) fn ask(tx: &mut Tx<'_>, queue: &JobQueue, message: MessageId) -> crate::Result<()> {
+    let job = NewJob::new(KIND, &DeliveryPayload { message })?.priority(Priority::Urgent);
     queue.enqueue(tx, &job.attempts(TRIES + SPARE))?;
     Ok(())
 }
@@ -126,17 +126,17 @@ fn read(row: &Row<'_>) -> Result<OutboxView> {
 }
 
 /// The oldest unsent message of a session.
-pub(super) struct Head {
+pub(super) struct OutboxHead {
     pub message: MessageId,
     pub state: OutboxState,
     /// The job that was at it last.
     pub job: Option<JobId>,
-    pub outbound: Outbound,
+    pub outbound: OutboundMessage,
 }
 
 /// What is unsent in a message's session, in the order it was said. Held until the transaction ends, so that whoever is
 /// just done with one of them is waited for.
-pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<Head>> {
+pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<OutboxHead>> {
     tx.all(
         (
             "SELECT o.message_id, o.state, o.job, o.body FROM outbox o
@@ -152,7 +152,12 @@ pub(super) fn queue_of(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<Head>>
         ),
         params![message],
         |row| {
-            Ok(Head { message: row.get(0)?, state: word(row, 1)?, job: row.get(2)?, outbound: json(row, 3)? })
+            Ok(OutboxHead {
+                message: row.get(0)?,
+                state: word(row, 1)?,
+                job: row.get(2)?,
+                outbound: json(row, 3)?,
+            })
         },
     )
 }
@@ -168,7 +173,7 @@ pub(super) fn begin(tx: &mut Tx<'_>, message: MessageId, job: JobId) -> Result<(
 }
 
 /// Where a message stands after a try.
-pub(super) struct After<'a> {
+pub(super) struct OutboxUpdate<'a> {
     pub state: OutboxState,
     pub detail: Option<&'a str>,
     pub outside_id: Option<&'a str>,
@@ -176,7 +181,7 @@ pub(super) struct After<'a> {
 }
 
 /// False where another job has come to another end meanwhile.
-pub(super) fn set(tx: &mut Tx<'_>, message: MessageId, job: JobId, after: &After<'_>) -> Result<bool> {
+pub(super) fn set(tx: &mut Tx<'_>, message: MessageId, job: JobId, after: &OutboxUpdate<'_>) -> Result<bool> {
     let sent_at = (after.state == OutboxState::Sent).then_some(after.now);
     let changed = tx.execute(
         "UPDATE outbox SET state = $4, detail = $5, outside_id = $6, sent_at = $7

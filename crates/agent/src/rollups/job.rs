@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use munshi_jobs::schedule::{self, Rule, Schedule};
-use munshi_jobs::{Failure, Job, Kind, Registry};
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
+use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Cursor, Db, PageRequest, PlatformTx};
 use munshi_types::{Clock, TenantId, Zone};
@@ -18,9 +18,9 @@ const NIGHTLY: &str = "10 3 * * *";
 const PAGE: u32 = 100;
 
 /// Teaches a runner to count.
-pub fn install(registry: &mut Registry, db: &Db, clock: &Arc<dyn Clock>) {
+pub fn install(registry: &mut JobRegistry, db: &Db, clock: &Arc<dyn Clock>) {
     let (db, clock) = (db.clone(), clock.clone());
-    registry.add(Kind::new(KIND).limit(1), move |job| {
+    registry.add(JobKind::new(KIND).limit(1), move |job| {
         let (db, clock) = (db.clone(), clock.clone());
         async move { run(&db, clock.as_ref(), &job).await }
     });
@@ -28,14 +28,14 @@ pub fn install(registry: &mut Registry, db: &Db, clock: &Arc<dyn Clock>) {
 
 /// Sets the schedule; again at every start, which changes nothing.
 pub async fn set_schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
-    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), Rule::cron(NIGHTLY)?)?;
+    let schedule = Schedule::new(KIND, KIND, &serde_json::json!({}), ScheduleRule::cron(NIGHTLY)?)?;
     let now = clock.now();
     db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &schedule, &Zone::default(), now)).await?;
     Ok(())
 }
 
 /// What breaks for one tenant is told once the others are counted; then it is tried again.
-async fn run(db: &Db, clock: &dyn Clock, job: &Job) -> Result<(), Failure> {
+async fn run(db: &Db, clock: &dyn Clock, job: &Job) -> Result<(), JobFailure> {
     let mut after: Option<Cursor> = None;
     let mut broken = None;
     loop {
@@ -44,7 +44,7 @@ async fn run(db: &Db, clock: &dyn Clock, job: &Job) -> Result<(), Failure> {
         let page = db.platform(TENANTS).read(read).await.map_err(crate::Error::from)?;
         for tenant in page.items {
             if job.cancelled.is_cancelled() {
-                return Err(Failure::Passing("told to leave off".to_owned()));
+                return Err(JobFailure::Passing("told to leave off".to_owned()));
             }
             match refresh(db, tenant.id, &tenant.zone, clock.now()).await {
                 Ok(days) => tracing::debug!(tenant = %tenant.id, days, "turns were counted"),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum TurnMeasure {
     // How long, in microseconds.
     Ingest,
     Prepare,
@@ -30,13 +30,13 @@ pub enum Measure {
 
 /// What the median and the ninety-fifth of a hundred should stay under, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Target {
+pub struct LatencyTarget {
     pub p50: i64,
     /// None where nobody has set one.
     pub p95: Option<i64>,
 }
 
-impl Measure {
+impl TurnMeasure {
     pub const STAGES: [Self; 8] = [
         Self::Ingest,
         Self::Prepare,
@@ -68,8 +68,8 @@ impl Measure {
     }
 
     /// Where words are shown as they come the first one counts; where they are sent, all of them.
-    pub fn target(self, channel: Channel) -> Option<Target> {
-        let target = |p50, p95| Some(Target { p50, p95 });
+    pub fn target(self, channel: Channel) -> Option<LatencyTarget> {
+        let target = |p50, p95| Some(LatencyTarget { p50, p95 });
         match (channel, self) {
             (Channel::Whatsapp, Self::Total) => target(3_000_000, Some(8_000_000)),
             (Channel::Web, Self::FirstWord) => target(800_000, Some(2_000_000)),

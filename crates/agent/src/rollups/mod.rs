@@ -4,7 +4,7 @@
 //! day, is counted from the rows of [`decisions`](crate::decisions) when it is asked for: an answer is always whole.
 //!
 //! # Layout
-//! - [`Histogram`]: values in buckets whose bounds are fixed, so that any two add up; [`Tally`]: one of each measure
+//! - [`Histogram`]: values in buckets whose bounds are fixed, so that any two add up; [`TurnTally`]: one of each measure
 //! - `days`: which days must be counted again; `rows`: decisions in, tallies in and out
 //! - [`read`]: a range of days; [`refresh`]: the counting; [`job`]: at night
 //! - [`report`]: percentiles beside their targets
@@ -18,9 +18,9 @@ mod rows;
 mod tally;
 
 pub use histogram::Histogram;
-pub use measure::Measure;
-pub use report::Report;
-pub use tally::{Line, Tally};
+pub use measure::TurnMeasure;
+pub use report::TurnStatsReport;
+pub use tally::{TurnTally, TurnTallyLine};
 
 use jiff::civil::Date;
 use munshi_store::{Db, Tx};
@@ -47,10 +47,10 @@ pub async fn refresh(db: &Db, tenant: TenantId, zone: &Zone, now: Timestamp) -> 
 }
 
 /// The turns from a day to another, both with: one line for each binding and channel.
-pub fn read(tx: &mut Tx<'_>, zone: &Zone, first: Date, last: Date) -> Result<Vec<Line>> {
+pub fn read(tx: &mut Tx<'_>, zone: &Zone, first: Date, last: Date) -> Result<Vec<TurnTallyLine>> {
     let fresh: Vec<Date> =
         days::uncounted(tx, zone)?.into_iter().filter(|day| (first..=last).contains(day)).collect();
-    let mut lines = tally::Lines::default();
+    let mut lines = tally::TurnTallyLines::default();
     for (day, line) in rows::kept(tx, first, last)? {
         if !fresh.contains(&day) {
             lines.add(&line);

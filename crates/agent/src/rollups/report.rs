@@ -7,29 +7,29 @@ use munshi_types::tier::Channel;
 use serde::Serialize;
 
 use super::histogram::Histogram;
-use super::measure::{Measure, Target};
-use super::tally::{Line, Tally};
+use super::measure::{LatencyTarget, TurnMeasure};
+use super::tally::{TurnTally, TurnTallyLine};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
+pub struct TurnStatsReport {
     /// Both in the tenant's zone, and both with.
     pub from: Date,
     pub to: Date,
     /// Everything together.
-    pub all: Part,
-    pub channels: Vec<OnChannel>,
+    pub all: TurnStats,
+    pub channels: Vec<ChannelStats>,
 }
 
 /// What happened on one channel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct OnChannel {
+pub struct ChannelStats {
     pub channel: Channel,
     #[serde(flatten)]
-    pub part: Part,
+    pub part: TurnStats,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Part {
+pub struct TurnStats {
     pub turns: u64,
     pub outcomes: BTreeMap<String, u64>,
     pub degraded: u64,
@@ -41,50 +41,52 @@ pub struct Part {
     /// Turns whose price nobody knows; they are not in the cost.
     pub unpriced: u64,
     /// How long, in microseconds.
-    pub stages: Vec<Spread>,
+    pub stages: Vec<MeasureDistribution>,
     /// How much of the prompt was whose, and how much was written, in tokens.
-    pub tokens: Vec<Spread>,
+    pub tokens: Vec<MeasureDistribution>,
 }
 
 /// How one measure is spread. A percentile is never below the true one, and at most a sixteenth above.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    pub measure: Measure,
+pub struct MeasureDistribution {
+    pub measure: TurnMeasure,
     /// So many turns have it.
     pub count: u64,
     pub sum: i64,
     pub p50: i64,
     pub p95: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub target: Option<Target>,
+    pub target: Option<LatencyTarget>,
     /// Whether both are within the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
 }
 
-impl Report {
-    pub fn new(from: Date, to: Date, lines: &[Line]) -> Self {
-        let mut all = Tally::default();
-        let mut channels: BTreeMap<&'static str, (Channel, Tally)> = BTreeMap::new();
+impl TurnStatsReport {
+    pub fn new(from: Date, to: Date, lines: &[TurnTallyLine]) -> Self {
+        let mut all = TurnTally::default();
+        let mut channels: BTreeMap<&'static str, (Channel, TurnTally)> = BTreeMap::new();
         for line in lines {
             all.merge(&line.tally);
-            let on = channels.entry(line.channel.as_str()).or_insert((line.channel, Tally::default()));
+            let on = channels.entry(line.channel.as_str()).or_insert((line.channel, TurnTally::default()));
             on.1.merge(&line.tally);
         }
-        let on =
-            |(channel, tally): (Channel, Tally)| OnChannel { channel, part: part(&tally, Some(channel)) };
+        let on = |(channel, tally): (Channel, TurnTally)| ChannelStats {
+            channel,
+            part: part(&tally, Some(channel)),
+        };
         Self { from, to, all: part(&all, None), channels: channels.into_values().map(on).collect() }
     }
 }
 
-fn part(tally: &Tally, channel: Option<Channel>) -> Part {
-    let spreads = |measures: &[Measure]| -> Vec<Spread> {
+fn part(tally: &TurnTally, channel: Option<Channel>) -> TurnStats {
+    let spreads = |measures: &[TurnMeasure]| -> Vec<MeasureDistribution> {
         measures
             .iter()
             .filter_map(|measure| spread(*measure, tally.histograms.get(measure)?, channel))
             .collect()
     };
-    Part {
+    TurnStats {
         turns: tally.turns,
         outcomes: tally.outcomes.clone(),
         degraded: tally.degraded,
@@ -93,14 +95,26 @@ fn part(tally: &Tally, channel: Option<Channel>) -> Part {
         tool_calls: tally.tool_calls,
         cost_micros: tally.cost,
         unpriced: tally.unpriced,
-        stages: spreads(&Measure::STAGES),
-        tokens: spreads(&Measure::SIZES),
+        stages: spreads(&TurnMeasure::STAGES),
+        tokens: spreads(&TurnMeasure::SIZES),
     }
 }
 
-fn spread(measure: Measure, histogram: &Histogram, channel: Option<Channel>) -> Option<Spread> {
+fn spread(
+    measure: TurnMeasure,
+    histogram: &Histogram,
+    channel: Option<Channel>,
+) -> Option<MeasureDistribution> {
     let (p50, p95) = (histogram.percentile(50)?, histogram.percentile(95)?);
     let target = channel.and_then(|channel| measure.target(channel));
     let met = target.map(|target| p50 <= target.p50 && target.p95.is_none_or(|most| p95 <= most));
-    Some(Spread { measure, count: histogram.count(), sum: histogram.sum(), p50, p95, target, met })
+    Some(MeasureDistribution {
+        measure,
+        count: histogram.count(),
+        sum: histogram.sum(),
+        p50,
+        p95,
+        target,
+        met,
+    })
 }

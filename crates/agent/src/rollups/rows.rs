@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::civil::Date;
-use munshi_store::{Error as Broken, Json, Result, Row, Tx, params};
+use munshi_store::{Error as Broken, JsonText, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{BindingId, RunId, Timestamp};
 
-use super::measure::Measure;
-use super::tally::{Line, Lines, Tally};
+use super::measure::TurnMeasure;
+use super::tally::{TurnTally, TurnTallyLine, TurnTallyLines};
 use crate::columns::json;
 use crate::runs::MESSAGE;
 
@@ -16,8 +16,8 @@ use crate::runs::MESSAGE;
 const STEP: i64 = 2000;
 
 /// What the turns between two moments came to, from their own rows. Rehearsals are no turns.
-pub(super) fn counted(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result<Vec<Line>> {
-    let mut lines = Lines::default();
+pub(super) fn counted(tx: &mut Tx<'_>, from: Timestamp, to: Timestamp) -> Result<Vec<TurnTallyLine>> {
+    let mut lines = TurnTallyLines::default();
     // Below every id there is.
     let mut after = (from, RunId::from_uuid(uuid::Uuid::nil()));
     loop {
@@ -60,14 +60,14 @@ struct Turn {
     violations: u64,
     cost: Option<i64>,
     first_word: Option<i64>,
-    /// In the order of [`Measure::SIZES`].
+    /// In the order of [`TurnMeasure::SIZES`].
     sizes: [i64; 5],
-    /// In the order of [`Measure::STAGES`], without the first word.
-    stages: [(Measure, i64); 7],
+    /// In the order of [`TurnMeasure::STAGES`], without the first word.
+    stages: [(TurnMeasure, i64); 7],
 }
 
 impl Turn {
-    fn count(&self, tally: &mut Tally) {
+    fn count(&self, tally: &mut TurnTally) {
         tally.turns += 1;
         tally.degraded += u64::from(self.is_degraded);
         tally.model_calls += self.model_calls;
@@ -82,10 +82,10 @@ impl Turn {
             }
         }
         if let Some(first) = self.first_word {
-            tally.measured(Measure::FirstWord, first);
+            tally.measured(TurnMeasure::FirstWord, first);
         }
         if self.model_calls > 0 {
-            Measure::SIZES
+            TurnMeasure::SIZES
                 .into_iter()
                 .zip(self.sizes)
                 .for_each(|(size, tokens)| tally.measured(size, tokens));
@@ -93,11 +93,11 @@ impl Turn {
     }
 
     /// A stage that a turn did not go through took no time that means anything; nor did one turned away at the door.
-    fn had(&self, measure: Measure) -> bool {
+    fn had(&self, measure: TurnMeasure) -> bool {
         let went = self.stages.iter().any(|(_, value)| *value > 0);
         went && match measure {
-            Measure::Think => self.model_calls > 0,
-            Measure::Act => self.tool_calls > 0,
+            TurnMeasure::Think => self.model_calls > 0,
+            TurnMeasure::Act => self.tool_calls > 0,
             _ => true,
         }
     }
@@ -127,13 +127,13 @@ fn turn(row: &Row<'_>) -> Result<Turn> {
             row.get("output_tokens")?,
         ],
         stages: [
-            (Measure::Ingest, row.get("ingest_micros")?),
-            (Measure::Prepare, row.get("prepare_micros")?),
-            (Measure::Think, row.get("think_micros")?),
-            (Measure::Act, row.get("act_micros")?),
-            (Measure::Check, row.get("check_micros")?),
-            (Measure::Respond, row.get("respond_micros")?),
-            (Measure::Total, row.get("total_micros")?),
+            (TurnMeasure::Ingest, row.get("ingest_micros")?),
+            (TurnMeasure::Prepare, row.get("prepare_micros")?),
+            (TurnMeasure::Think, row.get("think_micros")?),
+            (TurnMeasure::Act, row.get("act_micros")?),
+            (TurnMeasure::Check, row.get("check_micros")?),
+            (TurnMeasure::Respond, row.get("respond_micros")?),
+            (TurnMeasure::Total, row.get("total_micros")?),
         ],
     })
 }
@@ -159,10 +159,10 @@ pub(super) fn mark(tx: &mut Tx<'_>, now: Timestamp) -> Result<()> {
 }
 
 /// Puts a day in the place of what was counted for it before.
-pub(super) fn replace(tx: &mut Tx<'_>, day: Date, lines: &[Line], now: Timestamp) -> Result<()> {
+pub(super) fn replace(tx: &mut Tx<'_>, day: Date, lines: &[TurnTallyLine], now: Timestamp) -> Result<()> {
     let day = day.to_string();
     tx.execute("DELETE FROM turn_days WHERE tenant_id = $1 AND day = $2", params![day])?;
-    for Line { binding, channel, tally } in lines {
+    for TurnTallyLine { binding, channel, tally } in lines {
         tx.execute(
             "INSERT INTO turn_days (tenant_id, day, binding_id, channel, turns, degraded, model_calls, tool_calls,
                violations, cost, unpriced, outcomes, histograms, made_at)
@@ -178,8 +178,8 @@ pub(super) fn replace(tx: &mut Tx<'_>, day: Date, lines: &[Line], now: Timestamp
                 number(tally.violations),
                 tally.cost,
                 number(tally.unpriced),
-                Json::of(&tally.outcomes)?,
-                Json::of(&tally.histograms)?,
+                JsonText::of(&tally.outcomes)?,
+                JsonText::of(&tally.histograms)?,
                 now
             ],
         )?;
@@ -192,7 +192,7 @@ fn number(count: u64) -> i64 {
 }
 
 /// The days that were counted, both with.
-pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date, Line)>> {
+pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date, TurnTallyLine)>> {
     tx.all(
         "SELECT day, binding_id, channel, turns, degraded, model_calls, tool_calls, violations, cost, unpriced, outcomes,
                 histograms
@@ -202,7 +202,7 @@ pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date
             let count = |name: &'static str| -> Result<u64> { Ok(row.get::<i64>(name)?.max(0).unsigned_abs()) };
             let day: String = row.get("day")?;
             let outcomes: BTreeMap<String, u64> = json(row, "outcomes")?;
-            let tally = Tally {
+            let tally = TurnTally {
                 turns: count("turns")?,
                 degraded: count("degraded")?,
                 model_calls: count("model_calls")?,
@@ -215,7 +215,7 @@ pub(super) fn kept(tx: &mut Tx<'_>, first: Date, last: Date) -> Result<Vec<(Date
             };
             let channel = channel(&row.get::<String>("channel")?)?;
             let day = day.parse().map_err(|_| Broken::Decode(format!("`{day}` is no day")))?;
-            Ok((day, Line { binding: row.get("binding_id")?, channel, tally }))
+            Ok((day, TurnTallyLine { binding: row.get("binding_id")?, channel, tally }))
         },
     )
 }

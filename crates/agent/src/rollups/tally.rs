@@ -6,11 +6,11 @@ use munshi_types::BindingId;
 use munshi_types::tier::Channel;
 
 use super::histogram::Histogram;
-use super::measure::Measure;
+use super::measure::TurnMeasure;
 
 /// Everything in it can be added to another's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TurnTally {
     pub turns: u64,
     /// Excuses that are not billed.
     pub degraded: u64,
@@ -23,10 +23,10 @@ pub struct Tally {
     pub unpriced: u64,
     /// By how they ended.
     pub outcomes: BTreeMap<String, u64>,
-    pub histograms: BTreeMap<Measure, Histogram>,
+    pub histograms: BTreeMap<TurnMeasure, Histogram>,
 }
 
-impl Tally {
+impl TurnTally {
     pub fn merge(&mut self, other: &Self) {
         self.turns += other.turns;
         self.degraded += other.degraded;
@@ -43,34 +43,34 @@ impl Tally {
         }
     }
 
-    pub fn measured(&mut self, measure: Measure, value: i64) {
+    pub fn measured(&mut self, measure: TurnMeasure, value: i64) {
         self.histograms.entry(measure).or_default().add(value);
     }
 }
 
 /// What one binding's turns on one channel came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TurnTallyLine {
     pub binding: BindingId,
     pub channel: Channel,
-    pub tally: Tally,
+    pub tally: TurnTally,
 }
 
 /// Lines by binding and channel.
 #[derive(Debug, Default)]
-pub(super) struct Lines(BTreeMap<(BindingId, &'static str), Line>);
+pub(super) struct TurnTallyLines(BTreeMap<(BindingId, &'static str), TurnTallyLine>);
 
-impl Lines {
-    pub(super) fn add(&mut self, line: &Line) {
+impl TurnTallyLines {
+    pub(super) fn add(&mut self, line: &TurnTallyLine) {
         self.of(line.binding, line.channel).merge(&line.tally);
     }
 
-    pub(super) fn of(&mut self, binding: BindingId, channel: Channel) -> &mut Tally {
-        let new = || Line { binding, channel, tally: Tally::default() };
+    pub(super) fn of(&mut self, binding: BindingId, channel: Channel) -> &mut TurnTally {
+        let new = || TurnTallyLine { binding, channel, tally: TurnTally::default() };
         &mut self.0.entry((binding, channel.as_str())).or_insert_with(new).tally
     }
 
-    pub(super) fn into_vec(self) -> Vec<Line> {
+    pub(super) fn into_vec(self) -> Vec<TurnTallyLine> {
         self.0.into_values().collect()
     }
 }

@@ -1,18 +1,18 @@
 //! The end of a run, and the beginning of the one behind it.
 
-use munshi_store::{Json, Tx, params};
+use munshi_store::{JsonText, Tx, params};
 use munshi_types::{MessageId, RunId, SessionId, Timestamp};
 
-use super::{Held, LEASE, LeaseTerms};
+use super::{LEASE, LeaseTerms, RunLease};
 use crate::error::{Error, Result};
 use crate::state::RunState;
 
 /// How a run is left.
-pub(crate) struct End {
+pub(crate) struct RunEndUpdate {
     /// Done, halted, or waiting for a person.
     pub state: RunState,
-    pub reason: Option<Json>,
-    pub snapshot: Json,
+    pub reason: Option<JsonText>,
+    pub snapshot: JsonText,
     pub reply: Option<MessageId>,
     /// Whether its reservation is settled with this.
     pub is_settled: bool,
@@ -23,11 +23,11 @@ pub(crate) struct End {
 /// has the column's type on both engines; `number > 0` holds for all and leads SQLite to the index of what is open.
 pub(crate) fn end(
     tx: &mut Tx<'_>,
-    held: Held,
+    held: RunLease,
     session: SessionId,
-    end: &End,
+    end: &RunEndUpdate,
     terms: LeaseTerms,
-) -> Result<Option<Held>> {
+) -> Result<Option<RunLease>> {
     let LeaseTerms { now, holder } = terms;
     let ended_at = end.state.has_ended().then_some(now);
     let touched: Vec<(RunId, i64)> = tx.all(
@@ -52,7 +52,7 @@ pub(crate) fn end(
             held.epoch,
             session,
             end.state.as_str(),
-            end.reason.as_ref().map(Json::as_str),
+            end.reason.as_ref().map(JsonText::as_str),
             end.snapshot,
             end.reply,
             end.is_settled,
@@ -66,17 +66,17 @@ pub(crate) fn end(
         return Err(Error::LostRun(held.run));
     }
     let next = touched.into_iter().find(|(id, _)| *id != held.run);
-    Ok(next.map(|(run, epoch)| Held { tenant: held.tenant, run, epoch }))
+    Ok(next.map(|(run, epoch)| RunLease { tenant: held.tenant, run, epoch }))
 }
 
 /// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.
-pub fn taken_up_at(tx: &mut Tx<'_>, ended: RunId, now: Timestamp) -> munshi_store::Result<Option<Held>> {
+pub fn taken_up_at(tx: &mut Tx<'_>, ended: RunId, now: Timestamp) -> munshi_store::Result<Option<RunLease>> {
     let tenant = tx.tenant();
     tx.optional(
         "SELECT n.id, n.epoch FROM runs r JOIN runs n ON n.tenant_id = $1 AND n.session_id = r.session_id AND n.number > 0
            AND n.ended_at IS NULL AND n.state = 'created' AND n.lease_until = $3
          WHERE r.tenant_id = $1 AND r.id = $2",
         params![ended, now.plus(LEASE)],
-        |row| Ok(Held { tenant, run: row.get(0)?, epoch: row.get(1)? }),
+        |row| Ok(RunLease { tenant, run: row.get(0)?, epoch: row.get(1)? }),
     )
 }

@@ -5,19 +5,19 @@ use std::time::Duration;
 use munshi_store::{PlatformTx, Result as Stored, Tx, across_tenants, params};
 use munshi_types::{HolderId, RunId, TenantId, Timestamp};
 
-use super::{Held, LEASE, LeaseTerms, Run, read};
+use super::{LEASE, LeaseTerms, Run, RunLease, read};
 use crate::error::{Error, Result};
 use crate::state::RunState;
 
 /// What a holder learns when it renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Renewed {
+pub struct RunLeaseRenewal {
     pub cancel_asked: bool,
     pub lease_until: Timestamp,
 }
 
 /// Goes on holding. [`Error::LostRun`] where somebody else has taken the run up.
-pub fn renew(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Result<Renewed> {
+pub fn renew(tx: &mut Tx<'_>, held: RunLease, now: Timestamp) -> Result<RunLeaseRenewal> {
     let lease_until = now.plus(LEASE);
     let asked = tx.optional(
         "UPDATE runs SET lease_until = $4 WHERE tenant_id = $1 AND id = $2 AND epoch = $3 AND lease_until IS NOT NULL
@@ -26,7 +26,7 @@ pub fn renew(tx: &mut Tx<'_>, held: Held, now: Timestamp) -> Result<Renewed> {
         |row| row.get(0),
     )?;
     let cancel_asked = asked.ok_or(Error::LostRun(held.run))?;
-    Ok(Renewed { cancel_asked, lease_until })
+    Ok(RunLeaseRenewal { cancel_asked, lease_until })
 }
 
 /// Takes up a run that nobody works on: one whose lease has passed, or that waits. None where somebody does, or it has
@@ -45,7 +45,7 @@ pub fn take_up(tx: &mut Tx<'_>, id: RunId, terms: impl Into<LeaseTerms>) -> Stor
 }
 
 /// Takes a run from a process that is known to be dead, whatever its lease says. None where somebody else was quicker.
-pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: Held, terms: LeaseTerms) -> Stored<Option<Run>> {
+pub(crate) fn take_from_dead(tx: &mut Tx<'_>, held: RunLease, terms: LeaseTerms) -> Stored<Option<Run>> {
     let LeaseTerms { now, holder } = terms;
     tx.optional(
         "UPDATE runs SET epoch = epoch + 1, lease_until = $4, holder = $5
@@ -71,7 +71,7 @@ pub fn supersede(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<Option<Ru
 
 /// What came of asking a run to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CancelAsked {
+pub enum CancelRequestOutcome {
     NoRun,
     /// Too late.
     Ended,
@@ -81,7 +81,7 @@ pub enum CancelAsked {
     Unheld,
 }
 
-pub fn ask_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelAsked> {
+pub fn ask_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelRequestOutcome> {
     let lease: Option<Option<Timestamp>> = tx.optional(
         "UPDATE runs SET cancel_asked = TRUE WHERE tenant_id = $1 AND id = $2 AND ended_at IS NULL
          RETURNING lease_until",
@@ -89,18 +89,18 @@ pub fn ask_cancel(tx: &mut Tx<'_>, id: RunId, now: Timestamp) -> Stored<CancelAs
         |row| row.get(0),
     )?;
     match lease {
-        Some(Some(until)) if until > now => return Ok(CancelAsked::Noted),
-        Some(_) => return Ok(CancelAsked::Unheld),
+        Some(Some(until)) if until > now => return Ok(CancelRequestOutcome::Noted),
+        Some(_) => return Ok(CancelRequestOutcome::Unheld),
         None => {}
     }
     let found =
         tx.optional("SELECT 1 FROM runs WHERE tenant_id = $1 AND id = $2", params![id], |_| Ok(()))?;
-    Ok(if found.is_some() { CancelAsked::Ended } else { CancelAsked::NoRun })
+    Ok(if found.is_some() { CancelRequestOutcome::Ended } else { CancelRequestOutcome::NoRun })
 }
 
 /// Whose runs are taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum RunRecoveryScope {
     /// Those whose lease has passed.
     Lapsed,
     /// All that another held: for the one process there is, when it starts. What it holds itself it has held since.
@@ -111,15 +111,15 @@ pub enum Due {
 /// right now is left to it.
 pub fn claim_due(
     tx: &mut PlatformTx<'_>,
-    due: Due,
+    due: RunRecoveryScope,
     terms: impl Into<LeaseTerms>,
     limit: u32,
-) -> Stored<Vec<Held>> {
+) -> Stored<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
     // Who held a run before then held it for less long; who held it for longer went by another clock.
     let (latest, longest) = match due {
-        Due::Lapsed => (now, Timestamp::MAX),
-        Due::All { since } => {
+        RunRecoveryScope::Lapsed => (now, Timestamp::MAX),
+        RunRecoveryScope::All { since } => {
             let latest = since.min(now).plus(LEASE).minus(Duration::from_micros(1));
             (latest, now.plus(LEASE))
         }
@@ -149,7 +149,7 @@ pub fn claim_from(
     (dead, latest): (HolderId, Timestamp),
     terms: LeaseTerms,
     limit: u32,
-) -> Stored<Vec<Held>> {
+) -> Stored<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms;
     tx.all(
         across_tenants((
@@ -176,7 +176,7 @@ pub fn claim_forgotten(
     tx: &mut PlatformTx<'_>,
     terms: impl Into<LeaseTerms>,
     limit: u32,
-) -> Stored<Vec<Held>> {
+) -> Stored<Vec<RunLease>> {
     let LeaseTerms { now, holder } = terms.into();
     tx.all(
         across_tenants((
@@ -204,17 +204,17 @@ pub fn claim_forgotten(
     )
 }
 
-fn held(row: &munshi_store::Row<'_>) -> Stored<Held> {
+fn held(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
     let tenant: TenantId = row.get(0)?;
-    Ok(Held { tenant, run: row.get(1)?, epoch: row.get(2)? })
+    Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)? })
 }
 
 /// Writes where the run is, under the epoch it was taken up with.
 pub(crate) fn advance(
     tx: &mut Tx<'_>,
-    held: Held,
+    held: RunLease,
     state: RunState,
-    snapshot: &munshi_store::Json,
+    snapshot: &munshi_store::JsonText,
 ) -> Result<()> {
     let changed = tx.execute(
         "UPDATE runs SET state = $4, snapshot = $5

@@ -9,27 +9,28 @@ mod hold;
 mod view;
 
 pub use end::taken_up_at;
-pub(crate) use end::{End, end};
+pub(crate) use end::{RunEndUpdate, end};
 pub use hold::{
-    CancelAsked, Due, Renewed, ask_cancel, claim_due, claim_forgotten, claim_from, renew, supersede, take_up,
+    CancelRequestOutcome, RunLeaseRenewal, RunRecoveryScope, ask_cancel, claim_due, claim_forgotten,
+    claim_from, renew, supersede, take_up,
 };
 pub(crate) use hold::{advance, take_from_dead};
-pub use view::{RunView, Wanted, list};
+pub use view::{RunFilter, RunView, list};
 
 use std::str::FromStr;
 use std::time::Duration;
 
-use munshi_store::{Json, Result, Row, Tx, params};
+use munshi_store::{JsonText, Result, Row, Tx, params};
 use munshi_types::tier::Channel;
 use munshi_types::{
-    BindingId, HolderId, KeyId, MessageId, PersonId, ReplyTo, ReservationId, RunId, SessionId, TenantId,
+    BindingId, HolderId, KeyId, MessageId, PersonId, ReplyAddress, ReservationId, RunId, SessionId, TenantId,
     Timestamp,
 };
 
 use crate::columns::{json, json_if_any, word};
 use crate::key_use::KeyUse;
-use crate::snapshot::Snapshot;
-use crate::state::{Halt, RunState};
+use crate::snapshot::RunSnapshot;
+use crate::state::{HaltReason, RunState};
 
 /// How long a run is held before somebody else may take it up.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -57,7 +58,7 @@ impl From<Timestamp> for LeaseTerms {
 
 /// The proof that somebody works on a run. Written down under an older epoch, nothing counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Held {
+pub struct RunLease {
     pub tenant: TenantId,
     pub run: RunId,
     pub epoch: i64,
@@ -76,13 +77,13 @@ pub struct Run {
     pub kind: String,
     pub channel: Channel,
     /// Where the answer goes when nobody waits for it.
-    pub reply_to: Option<ReplyTo>,
+    pub reply_to: Option<ReplyAddress>,
     pub state: RunState,
-    pub halt: Option<Halt>,
+    pub halt: Option<HaltReason>,
     pub epoch: i64,
     /// None while nobody works on it.
     pub lease_until: Option<Timestamp>,
-    pub snapshot: Snapshot,
+    pub snapshot: RunSnapshot,
     pub reservation: Option<ReservationId>,
     pub reply: Option<MessageId>,
     pub cancel_asked: bool,
@@ -98,8 +99,8 @@ impl Run {
         self.key_use.as_ref().and_then(KeyUse::program)
     }
 
-    pub const fn held(&self, tenant: TenantId) -> Held {
-        Held { tenant, run: self.id, epoch: self.epoch }
+    pub const fn held(&self, tenant: TenantId) -> RunLease {
+        RunLease { tenant, run: self.id, epoch: self.epoch }
     }
 }
 
@@ -140,7 +141,7 @@ pub(crate) fn find_bare(tx: &mut Tx<'_>, id: RunId) -> Result<Option<Run>> {
                 lease_until, reservation, reply_id, cancel_asked, began_at, ended_at, key_use
          FROM runs WHERE tenant_id = $1 AND id = $2",
         params![id],
-        |row| read_with(row, Snapshot::default()),
+        |row| read_with(row, RunSnapshot::default()),
     )
 }
 
@@ -156,7 +157,7 @@ pub(crate) struct NewRun<'a> {
     pub key_use: Option<&'a KeyUse>,
     pub channel: Channel,
     pub outside_id: &'a str,
-    pub reply_to: Option<&'a ReplyTo>,
+    pub reply_to: Option<&'a ReplyAddress>,
     pub reservation: Option<ReservationId>,
     pub holder: Option<HolderId>,
     pub now: Timestamp,
@@ -206,18 +207,23 @@ pub(crate) fn add(tx: &mut Tx<'_>, run: &NewRun<'_>) -> Result<i64> {
 }
 
 /// Stores a run that nobody has begun on and anybody may: at once, or behind what is before it in its session.
-pub(crate) fn add_left(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &Snapshot) -> Result<()> {
+pub(crate) fn add_left(tx: &mut Tx<'_>, run: &NewRun<'_>, snapshot: &RunSnapshot) -> Result<()> {
     add(tx, run)?;
     tx.execute(
         "UPDATE runs SET snapshot = $3, lease_until = CASE WHEN lease_until IS NULL THEN lease_until ELSE $4 END
          WHERE tenant_id = $1 AND id = $2",
-        params![run.id, Json::of(snapshot)?, run.now],
+        params![run.id, JsonText::of(snapshot)?, run.now],
     )?;
     Ok(())
 }
 
 /// Stores a run that has ended before it began: its message was refused at the door.
-pub(crate) fn add_halted(tx: &mut Tx<'_>, run: &NewRun<'_>, halt: &Halt, reply: MessageId) -> Result<()> {
+pub(crate) fn add_halted(
+    tx: &mut Tx<'_>,
+    run: &NewRun<'_>,
+    halt: &HaltReason,
+    reply: MessageId,
+) -> Result<()> {
     tx.execute(
         "INSERT INTO runs (tenant_id, id, session_id, number, binding_id, person_id, message_id, kind, channel,
            outside_id, reply_to, began_at, state, reason, epoch, snapshot, reply_id, cancel_asked, ended_at)
@@ -234,7 +240,7 @@ pub(crate) fn add_halted(tx: &mut Tx<'_>, run: &NewRun<'_>, halt: &Halt, reply: 
             run.outside_id,
             crate::columns::written(run.reply_to)?,
             run.now,
-            Json::of(halt)?.as_str(),
+            JsonText::of(halt)?.as_str(),
             reply
         ],
     )?;
@@ -259,7 +265,7 @@ pub(crate) fn session_of(tx: &mut Tx<'_>, run: RunId) -> Result<Option<SessionId
 
 /// A message that was taken before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct DuplicateMessage {
     pub run: RunId,
     pub session: SessionId,
     pub message: MessageId,
@@ -271,12 +277,19 @@ pub(crate) fn seen(
     binding: BindingId,
     channel: Channel,
     outside_id: &str,
-) -> Result<Option<Seen>> {
+) -> Result<Option<DuplicateMessage>> {
     tx.optional(
         "SELECT id, session_id, message_id, person_id FROM runs
          WHERE tenant_id = $1 AND binding_id = $2 AND channel = $3 AND outside_id = $4",
         params![binding, channel.as_str(), outside_id],
-        |row| Ok(Seen { run: row.get(0)?, session: row.get(1)?, message: row.get(2)?, person: row.get(3)? }),
+        |row| {
+            Ok(DuplicateMessage {
+                run: row.get(0)?,
+                session: row.get(1)?,
+                message: row.get(2)?,
+                person: row.get(3)?,
+            })
+        },
     )
 }
 
@@ -284,7 +297,7 @@ fn read(row: &Row<'_>) -> Result<Run> {
     read_with(row, json(row, "snapshot")?)
 }
 
-fn read_with(row: &Row<'_>, snapshot: Snapshot) -> Result<Run> {
+fn read_with(row: &Row<'_>, snapshot: RunSnapshot) -> Result<Run> {
     Ok(Run {
         id: row.get("id")?,
         session: row.get("session_id")?,
@@ -310,7 +323,7 @@ fn read_with(row: &Row<'_>, snapshot: Snapshot) -> Result<Run> {
 }
 
 /// Kept as the JSON of it, so that it reads back whole.
-fn halt(row: &Row<'_>) -> Result<Option<Halt>> {
+fn halt(row: &Row<'_>) -> Result<Option<HaltReason>> {
     let text: Option<String> = row.get("reason")?;
     let unreadable = |error: serde_json::Error| munshi_store::Error::Decode(format!("a halt: {error}"));
     text.map(|text| serde_json::from_str(&text).map_err(unreadable)).transpose()

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Run, halt};
 use crate::columns::word;
-use crate::state::{Halt, RunState};
+use crate::state::{HaltReason, RunState};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunView {
@@ -19,7 +19,7 @@ pub struct RunView {
     pub kind: String,
     pub channel: Channel,
     pub state: RunState,
-    pub halt: Option<Halt>,
+    pub halt: Option<HaltReason>,
     /// How often it was taken up.
     pub epoch: i64,
     pub reply: Option<MessageId>,
@@ -51,7 +51,7 @@ impl From<Run> for RunView {
 
 /// Which runs a list holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum RunFilter {
     #[default]
     All,
     Session(SessionId),
@@ -59,10 +59,10 @@ pub enum Wanted {
 }
 
 /// Newest first.
-pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<RunView>> {
+pub fn list(tx: &mut Tx<'_>, wanted: RunFilter, request: &PageRequest) -> Result<Page<RunView>> {
     let (time, id, fetch) = (request.after.time, request.after.id, request.fetch());
     let rows = match wanted {
-        Wanted::All => tx.all(
+        RunFilter::All => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
                     cancel_asked, began_at, ended_at
              FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3)
@@ -70,7 +70,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
             params![time, id, fetch],
             read,
         )?,
-        Wanted::Session(session) => tx.all(
+        RunFilter::Session(session) => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
                     cancel_asked, began_at, ended_at
              FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND session_id = $5
@@ -78,7 +78,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
             params![time, id, fetch, session],
             read,
         )?,
-        Wanted::State(state) => tx.all(
+        RunFilter::State(state) => tx.all(
             "SELECT id, session_id, binding_id, person_id, message_id, kind, channel, state, reason, epoch, reply_id,
                     cancel_asked, began_at, ended_at
              FROM runs WHERE tenant_id = $1 AND (began_at, id) < ($2, $3) AND state = $5

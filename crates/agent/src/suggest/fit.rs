@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use munshi_lang::{Fill, Form, Language, PhraseError, Phrasebook, Voice, detect, fold};
+use munshi_lang::{Language, Locale, PhraseError, Phrasebook, PlaceholderValue, ScriptForm, detect, fold};
 use munshi_types::ToolSpec;
 
 /// In letters.
@@ -29,16 +29,16 @@ pub(super) fn fit(text: &str) -> Option<String> {
 
 /// Whether a model's line may be offered. Whoever taps it makes the words their own, so it holds no amount, number, address
 /// or link that a model could have from somebody else; and it is in the person's language.
-pub(super) fn is_harmless(text: &str, voice: Voice) -> bool {
+pub(super) fn is_harmless(text: &str, voice: Locale) -> bool {
     let digits = text.chars().filter(|c| c.is_numeric()).count();
     let leads_away = text.contains(['@', '/', '\\', '<', '>', '{', '}', '₹', '$']) || text.contains("www.");
     digits <= MOST_DIGITS && !leads_away && !says_done(text) && is_in(text, voice)
 }
 
 /// Words that are sure to be of another language are not the person's; a few short ones tell nothing.
-fn is_in(text: &str, voice: Voice) -> bool {
+fn is_in(text: &str, voice: Locale) -> bool {
     let Some(found) = detect(text) else { return true };
-    let form = if voice.language == Language::English { Form::Latin } else { voice.form };
+    let form = if voice.language == Language::English { ScriptForm::Latin } else { voice.form };
     found.form() == form && (!found.is_sure() || found.plausible.contains(&voice.language))
 }
 
@@ -60,7 +60,7 @@ pub(super) fn says_done(text: &str) -> bool {
 /// are recognised, and nothing that a person could say.
 pub(super) fn asking_for(
     spec: &ToolSpec,
-    voice: Voice,
+    voice: Locale,
     book: &Phrasebook,
 ) -> Result<Option<String>, PhraseError> {
     // A phrase with a slot says nothing to a person before somebody fills it.
@@ -75,11 +75,11 @@ pub(super) fn asking_for(
     if !spec.effect.writes() {
         return Ok((!says_done(&text)).then_some(text));
     }
-    Ok(fit(&book.say("want-to", voice, &[("what", Fill::Text(&text))])?))
+    Ok(fit(&book.say("want-to", voice, &[("what", PlaceholderValue::Text(&text))])?))
 }
 
-fn form_of(text: &str) -> Form {
-    if text.chars().any(fold::is_indic) { Form::Native } else { Form::Latin }
+fn form_of(text: &str) -> ScriptForm {
+    if text.chars().any(fold::is_indic) { ScriptForm::Native } else { ScriptForm::Latin }
 }
 
 /// With a great letter, where the script has them.

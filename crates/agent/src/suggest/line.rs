@@ -14,7 +14,7 @@ question, never as something that was done. Nobody sees this line as a part of t
 /// Parts a stream into what is shown and the line that is not, whatever pieces it comes in. What may become the line is held
 /// back until it is known.
 #[derive(Clone, Debug, Default)]
-pub struct Splitter {
+pub struct SuggestionSplitter {
     /// Not shown yet: spaces, and a beginning of the mark.
     held: String,
     /// The line, once its mark came; none outside one.
@@ -22,7 +22,7 @@ pub struct Splitter {
     last: String,
 }
 
-impl Splitter {
+impl SuggestionSplitter {
     /// Takes the next piece and gives what can be shown.
     pub fn push(&mut self, piece: &str) -> String {
         let mut shown = String::new();
@@ -79,7 +79,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn split(pieces: &[&str]) -> (String, Vec<String>) {
-        let mut splitter = Splitter::default();
+        let mut splitter = SuggestionSplitter::default();
         let mut shown: String = pieces.iter().map(|piece| splitter.push(piece)).collect();
         let (rest, said) = splitter.finish();
         shown.push_str(&rest);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn words_are_not_held_back() {
-        let mut splitter = Splitter::default();
+        let mut splitter = SuggestionSplitter::default();
         assert_eq!(splitter.push("Hello there"), "Hello there");
         assert_eq!(splitter.push(" "), "");
         assert_eq!(splitter.push("you"), " you");

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use munshi_lang::{Form, Language};
-use munshi_tools::{Choice, Next};
+use munshi_lang::{Language, ScriptForm};
+use munshi_tools::{ChoiceOption, FailureHint};
 use munshi_types::Effect;
 use proptest::prelude::*;
 use serde_json::json;
@@ -10,9 +10,9 @@ use super::*;
 
 static CLEAN: std::sync::LazyLock<Taint> = std::sync::LazyLock::new(Taint::default);
 
-const HINDI: Voice = Voice { language: Language::Hindi, form: Form::Native };
-const HINGLISH: Voice = Voice { language: Language::Hindi, form: Form::Latin };
-const ENGLISH: Voice = Voice { language: Language::English, form: Form::Latin };
+const HINDI: Locale = Locale { language: Language::Hindi, form: ScriptForm::Native };
+const HINGLISH: Locale = Locale { language: Language::Hindi, form: ScriptForm::Latin };
+const ENGLISH: Locale = Locale { language: Language::English, form: ScriptForm::Latin };
 
 fn tool(name: &str, effect: Effect, phrases: &[(Language, &[&str])], follow_ups: &[&str]) -> ToolSpec {
     let phrases: BTreeMap<Language, Vec<String>> = phrases
@@ -49,11 +49,16 @@ fn tools() -> Vec<ToolSpec> {
     ]
 }
 
-fn hints<'h>(voice: Voice, tools: &'h [ToolSpec], called: &[&str], proposed: &'h [String]) -> Hints<'h> {
-    Hints {
+fn hints<'h>(
+    voice: Locale,
+    tools: &'h [ToolSpec],
+    called: &[&str],
+    proposed: &'h [String],
+) -> SuggestionContext<'h> {
+    SuggestionContext {
         voice,
         message: "",
-        waits: Waits::Nothing,
+        waits: ExpectedAnswer::Nothing,
         called: tools.iter().filter(|spec| called.contains(&spec.name.as_str())).collect(),
         offered: tools.iter().collect(),
         proposed,
@@ -61,7 +66,7 @@ fn hints<'h>(voice: Voice, tools: &'h [ToolSpec], called: &[&str], proposed: &'h
     }
 }
 
-fn said(hints: &Hints<'_>) -> Vec<String> {
+fn said(hints: &SuggestionContext<'_>) -> Vec<String> {
     suggest(hints, &Phrasebook::core().unwrap()).unwrap()
 }
 
@@ -86,18 +91,18 @@ fn follow_ups_come_first_in_the_persons_language_and_script() {
 fn a_question_that_waits_offers_its_answers() {
     let (tools, book) = (tools(), Phrasebook::core().unwrap());
     let mut waiting = hints(HINDI, &tools, &["balance"], &[]);
-    waiting.waits = Waits::YesOrNo;
+    waiting.waits = ExpectedAnswer::YesOrNo;
     assert_eq!(suggest(&waiting, &book).unwrap(), ["हाँ जी, कर दीजिए", "नहीं, मत कीजिए"]);
     let choices = vec![
-        Choice::new(1, "Ramesh Kumar"),
-        Choice::new(2, "Ramesh Gupta"),
-        Choice::new(3, "pay 98765 43210"),
-        Choice::new(4, "R. ".repeat(40)),
-        Choice::new(5, "Fifth"),
+        ChoiceOption::new(1, "Ramesh Kumar"),
+        ChoiceOption::new(2, "Ramesh Gupta"),
+        ChoiceOption::new(3, "pay 98765 43210"),
+        ChoiceOption::new(4, "R. ".repeat(40)),
+        ChoiceOption::new(5, "Fifth"),
     ];
-    let next = Next::Choose { argument: "name".to_owned(), choices };
-    let asked = Asked::of("balance", &json!({ "name": "ramesh" }), &next).unwrap();
-    waiting.waits = Waits::Choice(&asked);
+    let next = FailureHint::Choose { argument: "name".to_owned(), choices };
+    let asked = ChoiceQuestion::of("balance", &json!({ "name": "ramesh" }), &next).unwrap();
+    waiting.waits = ExpectedAnswer::Choice(&asked);
     let offered = suggest(&waiting, &book).unwrap();
     assert_eq!(offered[..3], ["1. Ramesh Kumar", "2. Ramesh Gupta", "3."]);
     assert!(offered.len() == 4 && offered[3].chars().count() <= LONGEST);
@@ -118,8 +123,8 @@ fn a_models_line_is_offered_where_it_is_the_persons_and_harmless() {
     ]);
     let tools = Vec::new();
     assert_eq!(said(&hints(ENGLISH, &tools, &[], &proposed)), ["Show last month", "Was the reminder sent?"]);
-    let read = Taint { sources: [Source::Document].into(), ..Taint::default() };
-    let tainted = Hints { taint: &read, ..hints(ENGLISH, &tools, &[], &proposed) };
+    let read = Taint { sources: [TaintSource::Document].into(), ..Taint::default() };
+    let tainted = SuggestionContext { taint: &read, ..hints(ENGLISH, &tools, &[], &proposed) };
     assert!(!said(&tainted).contains(&"Show last month".to_owned()), "a document's words are nobody's own");
     let proposed = strings(&["रमेश को पैसे भेज दिया", "पिछले महीने का हिसाब दिखाइए", "Show me last month please"]);
     assert_eq!(said(&hints(HINDI, &tools, &[], &proposed))[0], "पिछले महीने का हिसाब दिखाइए");
@@ -133,7 +138,7 @@ fn a_models_line_is_offered_where_it_is_the_persons_and_harmless() {
 #[test]
 fn every_voice_says_what_was_done_otherwise_than_what_is_wanted() {
     let book = Phrasebook::core().unwrap();
-    for voice in Voice::all() {
+    for voice in Locale::all() {
         for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
             let text = book.say(name, voice, &[]).unwrap();
             assert!(!fit::says_done(&text), "{} {text}", voice.code());
@@ -155,7 +160,7 @@ proptest! {
         message in "(How much is due|What can you help me with\\?|[a-z ]{0,20})",
         proposed in proptest::collection::vec("[a-zA-Z ?|]{0,80}", 0..6),
     ) {
-        let voice = Voice::all().nth(at).unwrap();
+        let voice = Locale::all().nth(at).unwrap();
         let tools = tools();
         let mut hints = hints(voice, &tools[..count.min(4)], &[], &proposed);
         hints.called = tools.iter().take(called).collect();

@@ -4,24 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use munshi_llm::gateway::Tab;
-use munshi_llm::{Message, Part};
-use munshi_safety::pipeline::{Caller, Concern, Taint, Wanted};
+use munshi_llm::gateway::CallRecorder;
+use munshi_llm::{ChatMessage, ModelMessagePart};
+use munshi_safety::pipeline::{ActCaller, ActConcern, ProposalMode, Taint};
 use munshi_tiers::contract;
-use munshi_tools::{Answer, Want};
+use munshi_tools::{ToolAnswer, ToolCallRequest};
 use munshi_types::{Effect, Id, ToolName};
 use serde_json::{Value, json};
 
-use super::choose::{Led, of_call};
+use super::choose::{FailedCallFollowUp, of_call};
 use super::journal::{CallJournal, body};
-use super::pause::{Delayed, Pause};
-use super::soft::Asked;
+use super::pause::{DelayedAct, TurnPause};
+use super::soft::DispatchRequest;
 use super::{Turn, evidence, ground, prepare};
 use crate::error::{Error, Result};
-use crate::event::Event;
+use crate::event::RunEvent;
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called, Exchange, Place, When, key};
-use crate::state::{Halt, RunState};
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, ToolExchange, key};
+use crate::state::{HaltReason, RunState};
 
 /// The same call is not tried a third time.
 const SAME: u32 = 2;
@@ -33,41 +33,41 @@ const PATIENCE: Duration = Duration::from_secs(900);
 
 /// What came of all calls.
 #[derive(Debug)]
-pub(crate) enum Acted {
+pub(crate) enum ActStageOutcome {
     /// The model is told.
     On,
     /// The person is asked which one they mean.
     Asked,
     /// A person is asked first, or a limit is waited for.
-    Waiting(Pause),
+    Waiting(TurnPause),
     /// The program that brought its tools is to call them.
     Handed,
-    Halted(Halt),
+    Halted(HaltReason),
 }
 
 impl Turn {
     /// The model's wish becomes calls, each with the act it will be. Nothing is done yet.
-    pub(crate) fn wish(&mut self, asked: Message) -> Option<Halt> {
+    pub(crate) fn wish(&mut self, asked: ChatMessage) -> Option<HaltReason> {
         let most = u32::from(self.place.agent.body.limits.tool_calls);
         if self.snapshot.calls >= most {
-            return Some(Halt::ToolCap);
+            return Some(HaltReason::ToolCap);
         }
         self.reply.pause();
         let (mut calls, mut handed) = (Vec::new(), 0);
         for part in &asked.parts {
-            let Part::ToolCall(call) = part else { continue };
+            let ModelMessagePart::ToolCall(call) = part else { continue };
             self.snapshot.calls += 1;
             let outcome = match self.snapshot.calls > most {
                 false if self.is_brought(&call.name) => match self.reply.may_leave(&said_in(&call.arguments))
                 {
-                    true => CallOutcome::Handed { number: handed },
-                    false => CallOutcome::Ended { ok: false, result: kept_back() },
+                    true => ExchangeCallOutcome::Handed { number: handed },
+                    false => ExchangeCallOutcome::Ended { ok: false, result: kept_back() },
                 },
-                false => CallOutcome::Open,
-                true => CallOutcome::Ended { ok: false, result: capped() },
+                false => ExchangeCallOutcome::Open,
+                true => ExchangeCallOutcome::Ended { ok: false, result: capped() },
             };
-            handed += usize::from(matches!(outcome, CallOutcome::Handed { .. }));
-            calls.push(Called {
+            handed += usize::from(matches!(outcome, ExchangeCallOutcome::Handed { .. }));
+            calls.push(ExchangeCall {
                 call_id: call.id.clone(),
                 tool: call.name.clone(),
                 arguments: call.arguments.clone(),
@@ -75,63 +75,72 @@ impl Turn {
                 outcome,
             });
         }
-        self.snapshot.exchanges.push(Exchange { asked, calls });
+        self.snapshot.exchanges.push(ToolExchange { asked, calls });
         None
     }
 
     /// Does every call that has not ended. What a dead process began is asked for, not done again.
-    pub(crate) async fn act(&mut self) -> Result<Acted> {
+    pub(crate) async fn act(&mut self) -> Result<ActStageOutcome> {
         let begun = Instant::now();
         let acted = self.act_on_all().await;
         self.timings.act += begun.elapsed();
         acted
     }
 
-    async fn act_on_all(&mut self) -> Result<Acted> {
-        let (mut pause, mut questions) = (Pause::default(), Vec::new());
+    async fn act_on_all(&mut self) -> Result<ActStageOutcome> {
+        let (mut pause, mut questions) = (TurnPause::default(), Vec::new());
         let mut places = std::collections::VecDeque::from(self.snapshot.places());
         while let Some(place) = places.pop_front() {
             let Some(called) = self.snapshot.called(place).cloned() else { continue };
-            if matches!(called.outcome, CallOutcome::Ended { .. } | CallOutcome::Handed { .. }) {
+            if matches!(
+                called.outcome,
+                ExchangeCallOutcome::Ended { .. } | ExchangeCallOutcome::Handed { .. }
+            ) {
                 continue;
             }
             if self.stop.is_cancelled() {
-                return Ok(Acted::Halted(Halt::Cancelled));
+                return Ok(ActStageOutcome::Halted(HaltReason::Cancelled));
             }
             if self.snapshot.failures_of(&key(&called.tool, &called.arguments)) >= SAME {
-                return Ok(Acted::Halted(Halt::Stuck(called.tool)));
+                return Ok(ActStageOutcome::Halted(HaltReason::Stuck(called.tool)));
             }
             match self.call_tool(place, &called).await? {
-                Answer::Waiting(approval) => pause.asked.push(*approval),
-                Answer::Refused(refusal) if self.snapshot.called(place).is_some_and(Called::is_delayed) => {
-                    pause.delayed.push(Delayed { act: called.act, until: refusal.again_at });
+                ToolAnswer::Waiting(approval) => pause.asked.push(*approval),
+                ToolAnswer::Refused(refusal)
+                    if self.snapshot.called(place).is_some_and(ExchangeCall::is_delayed) =>
+                {
+                    pause.delayed.push(DelayedAct { act: called.act, until: refusal.again_at });
                 }
-                Answer::Failed { .. } if self.snapshot.called(place).is_some_and(Called::is_shut_out) => {
+                ToolAnswer::Failed { .. }
+                    if self.snapshot.called(place).is_some_and(ExchangeCall::is_shut_out) =>
+                {
                     pause.is_shut = true;
                 }
                 answer => {
                     let known = self.snapshot.places();
                     let halt = match self.led_to(&called, &answer) {
-                        Some(Led::Call(tool, arguments)) => self.lead_on(&called, &answer, (tool, arguments)),
+                        Some(FailedCallFollowUp::Call(tool, arguments)) => {
+                            self.lead_on(&called, &answer, (tool, arguments))
+                        }
                         // The other calls are made first: nothing of the wish is lost to a question.
-                        Some(Led::Ask(asked)) => {
+                        Some(FailedCallFollowUp::Ask(asked)) => {
                             questions.push((called, asked));
                             None
                         }
                         None => self.is_enough(&called.tool),
                     };
                     if let Some(halt) = halt {
-                        return Ok(Acted::Halted(halt));
+                        return Ok(ActStageOutcome::Halted(halt));
                     }
                     places.extend(self.snapshot.places().into_iter().filter(|place| !known.contains(place)));
                 }
             }
         }
         Ok(match pause.is_empty() {
-            false => Acted::Waiting(pause),
-            true if self.snapshot.handed().next().is_some() => Acted::Handed,
-            true if self.ask_which_one(questions) => Acted::Asked,
-            true => Acted::On,
+            false => ActStageOutcome::Waiting(pause),
+            true if self.snapshot.handed().next().is_some() => ActStageOutcome::Handed,
+            true if self.ask_which_one(questions) => ActStageOutcome::Asked,
+            true => ActStageOutcome::On,
         })
     }
 
@@ -140,20 +149,20 @@ impl Turn {
     }
 
     /// Whether going on would be trying the same for ever.
-    fn is_enough(&self, tool: &str) -> Option<Halt> {
+    fn is_enough(&self, tool: &str) -> Option<HaltReason> {
         let most = u32::from(self.place.agent.body.limits.tool_failures).max(1);
         let same = self.snapshot.failures.iter().any(|(key, count)| key.contains(' ') && *count >= SAME);
         if same || self.snapshot.failures_of(tool) >= most {
-            return Some(Halt::Stuck(tool.to_owned()));
+            return Some(HaltReason::Stuck(tool.to_owned()));
         }
-        (self.snapshot.denials >= DENIALS).then(|| Halt::Stuck("it was refused twice".to_owned()))
+        (self.snapshot.denials >= DENIALS).then(|| HaltReason::Stuck("it was refused twice".to_owned()))
     }
 
-    async fn call_tool(&mut self, place: Place, called: &Called) -> Result<Answer> {
+    async fn call_tool(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<ToolAnswer> {
         let begun = Instant::now();
         if !self.shown.contains(&called.act) {
             self.shown.insert(called.act);
-            self.reply.note(Event::ToolCall {
+            self.reply.note(RunEvent::ToolCall {
                 call: called.call_id.clone(),
                 tool: called.tool.clone(),
                 arguments: called.arguments.clone(),
@@ -170,11 +179,11 @@ impl Turn {
     }
 
     /// Asks until it is no longer being done. Says too whether the answer is stored with its step.
-    async fn answer(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
+    async fn answer(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let begun = Instant::now();
         loop {
             let (answer, is_stored) = self.ask_for(place, called).await?;
-            if !matches!(answer, Answer::Running { .. }) {
+            if !matches!(answer, ToolAnswer::Running { .. }) {
                 return Ok((answer, is_stored));
             }
             if self.taken_up.remove(&called.act) && self.take_over_left(called).await {
@@ -192,7 +201,7 @@ impl Turn {
     }
 
     /// An act that a dead process of this run had begun: it is looked after at once, by what it does to the world.
-    async fn take_over_left(&self, called: &Called) -> bool {
+    async fn take_over_left(&self, called: &ExchangeCall) -> bool {
         let taken = self.engine.dispatcher.take_over_left(self.tenant, called.act).await;
         taken.unwrap_or_else(|error| {
             tracing::warn!(act = %called.act, %error, "an act that was left could not be taken over yet");
@@ -200,7 +209,7 @@ impl Turn {
         })
     }
 
-    async fn ask_for(&mut self, place: Place, called: &Called) -> Result<(Answer, bool)> {
+    async fn ask_for(&mut self, place: CallIndex, called: &ExchangeCall) -> Result<(ToolAnswer, bool)> {
         let journal = self.journal(place, called);
         let conduct = Arc::new(self.place.agent.body.policy.clone());
         let mut tools = self.tools();
@@ -208,7 +217,7 @@ impl Turn {
         let known = match self.is_known(called) {
             true => {
                 let (act, conduct, tools) = (called.act, conduct.clone(), tools.clone());
-                let again = Asked::Again { act, conduct, tools };
+                let again = DispatchRequest::Again { act, conduct, tools };
                 self.dispatch((place, called), again, journal.clone()).await
             }
             false => Ok(None),
@@ -219,19 +228,23 @@ impl Turn {
                 let (concerns, named) = self.concerns(called).await?;
                 self.concerned.insert(called.act, concerns.clone());
                 self.prepared.named.insert(called.act, named);
-                let want = Want {
+                let want = ToolCallRequest {
                     act: called.act,
                     name: called.tool.clone(),
                     arguments: called.arguments.clone(),
                     offered: self.run.kind != runs::LATE
                         && tools.iter().any(|tool| tool.as_str() == called.tool),
-                    wanted: if self.run.kind == runs::REHEARSAL { Wanted::Rehearsal } else { Wanted::Act },
+                    wanted: if self.run.kind == runs::REHEARSAL {
+                        ProposalMode::Rehearsal
+                    } else {
+                        ProposalMode::Act
+                    },
                     caller: self.caller(),
                     agent: conduct,
                     taint: self.taint(),
                     concerns,
                 };
-                let anew = Asked::Anew(Box::new(want));
+                let anew = DispatchRequest::Anew(Box::new(want));
                 self.dispatch((place, called), anew, journal.clone()).await
             }
             Err(error) => Err(error),
@@ -259,13 +272,16 @@ impl Turn {
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.
-    fn is_known(&self, called: &Called) -> bool {
+    fn is_known(&self, called: &ExchangeCall) -> bool {
         self.begun.contains(&called.act)
             || self.taken_up.contains(&called.act)
-            || matches!(called.outcome, CallOutcome::Waiting { .. } | CallOutcome::Login { .. })
+            || matches!(
+                called.outcome,
+                ExchangeCallOutcome::Waiting { .. } | ExchangeCallOutcome::Login { .. }
+            )
     }
 
-    fn journal(&mut self, place: Place, called: &Called) -> Arc<CallJournal> {
+    fn journal(&mut self, place: CallIndex, called: &ExchangeCall) -> Arc<CallJournal> {
         self.sync();
         let tool = self.tool(&called.tool);
         let is_inside = tool.is_some_and(|tool| tool.known.spec.effect == Effect::Inside);
@@ -288,8 +304,8 @@ impl Turn {
         contract::tools(&self.place.team.body, &self.place.agent.body)
     }
 
-    fn caller(&self) -> Caller {
-        Caller {
+    fn caller(&self) -> ActCaller {
+        ActCaller {
             principal: self.prepared.principal.clone(),
             door: self.prepared.scene.door,
             binding: Some(self.run.binding),
@@ -302,13 +318,13 @@ impl Turn {
     }
 
     /// What packs want confirmed, and what a question should name.
-    async fn concerns(&self, called: &Called) -> Result<(Vec<Concern>, Vec<Concern>)> {
+    async fn concerns(&self, called: &ExchangeCall) -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
         if self.engine.house.checks.is_empty() {
             return Ok((Vec::new(), Vec::new()));
         }
         let (house, scene) = (self.engine.house.clone(), self.prepared.scene.clone());
         let (tool, arguments) = (called.tool.clone(), called.arguments.clone());
-        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<Concern>, Vec<Concern>)> {
+        let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<(Vec<ActConcern>, Vec<ActConcern>)> {
             let mut concerns = Vec::new();
             for check in &house.checks {
                 concerns.extend(check.before(tx, &scene, &tool, &arguments)?);
@@ -319,14 +335,14 @@ impl Turn {
     }
 
     /// The turn's own record of what the act's transaction has written down already.
-    fn observe(&mut self, place: Place, answer: &Answer) {
-        let when = When { epoch: self.held.epoch, now: self.engine.clock.now() };
+    fn observe(&mut self, place: CallIndex, answer: &ToolAnswer) {
+        let when = EpochStamp { epoch: self.held.epoch, now: self.engine.clock.now() };
         self.snapshot.note(place, answer, when);
         let Some(called) = self.snapshot.called(place).cloned() else { return };
         self.hide_people(&called);
         match (&called.outcome, answer) {
-            (CallOutcome::Ended { ok, result }, _) => {
-                self.reply.note(Event::ToolResult {
+            (ExchangeCallOutcome::Ended { ok, result }, _) => {
+                self.reply.note(RunEvent::ToolResult {
                     call: called.call_id.clone(),
                     tool: called.tool.clone(),
                     ok: *ok,
@@ -337,8 +353,8 @@ impl Turn {
                     self.meet(&tool, &result);
                 }
             }
-            (_, Answer::Waiting(approval)) => {
-                self.reply.note(Event::Approval { approval: approval.id, words: approval.words.clone() });
+            (_, ToolAnswer::Waiting(approval)) => {
+                self.reply.note(RunEvent::Approval { approval: approval.id, words: approval.words.clone() });
             }
             _ => {}
         }

@@ -2,14 +2,14 @@
 
 use munshi_identity::Role;
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::{Concern, Needs, Reason};
+use munshi_safety::pipeline::{ActConcern, ConsentGiver, ConsentReason};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::Turn;
 use crate::act_words;
-use crate::marks::{Marks, Shown};
+use crate::marks::{ReplyMarks, ShownApproval};
 use crate::runs;
 
 /// How often something is put before a person; after that it is told when its time is over.
@@ -45,7 +45,7 @@ impl Turn {
         for approval in &waiting {
             let words = format!("{}\n{}", self.phrase("approval-asked", &[]), self.asked_about(approval));
             self.reply.say(&words);
-            self.asks.push(Shown::from(approval));
+            self.asks.push(ShownApproval::from(approval));
         }
         if !waiting.is_empty() {
             let words = self.phrase("ask-go-ahead", &[]);
@@ -63,7 +63,7 @@ impl Turn {
         let now = self.engine.clock.now();
         let is_open =
             approval.expires_at > now && self.snapshot.all().all(|called| called.act != approval.act);
-        let marks = self.prepared.history.iter().filter_map(|said| Marks::deserialize(&said.marks).ok());
+        let marks = self.prepared.history.iter().filter_map(|said| ReplyMarks::deserialize(&said.marks).ok());
         let asked = marks.filter(|marks| marks.put(approval.id).is_some()).count();
         is_open && asked < TIMES && self.is_own(approval) && self.may_say_yes(approval)
     }
@@ -72,16 +72,14 @@ impl Turn {
     /// that a pack read by itself, where no model had a hand in it, is told by those phrases alone.
     fn confirming(&self, approval: &Approval) -> Option<String> {
         let is_read = self.snapshot.is_read && self.snapshot.model_calls == 0;
-        let is_all = approval
-            .question
-            .reasons
-            .iter()
-            .all(|reason| *reason == Reason::Concern || (is_read && *reason == Reason::Foreign));
+        let is_all = approval.question.reasons.iter().all(|reason| {
+            *reason == ConsentReason::Concern || (is_read && *reason == ConsentReason::Foreign)
+        });
         let concerns = self.concerned.get(&approval.act).filter(|concerns| is_all && !concerns.is_empty())?;
         let lead = (!is_read).then(|| self.told(approval)).flatten();
         // What is named already is not said twice.
         let named = self.prepared.named.get(&approval.act).filter(|_| lead.is_some());
-        let is_said = |concern: &&Concern| named.is_some_and(|named| named.contains(concern));
+        let is_said = |concern: &&ActConcern| named.is_some_and(|named| named.contains(concern));
         let unsaid = concerns.iter().filter(|concern| !is_said(concern));
         let said = unsaid.map(|concern| self.phrase(&concern.phrase, &concern.slots));
         Some(lead.into_iter().chain(said).collect::<Vec<_>>().join("\n"))
@@ -89,7 +87,7 @@ impl Turn {
 
     pub(crate) fn may_say_yes(&self, approval: &Approval) -> bool {
         let principal = &self.prepared.principal;
-        let is_own = approval.question.needs == Needs::Asker && principal.person == approval.asked_by;
+        let is_own = approval.question.needs == ConsentGiver::Asker && principal.person == approval.asked_by;
         is_own || matches!(principal.role(), Some(Role::Owner | Role::Admin))
     }
 

@@ -1,30 +1,30 @@
 //! A name that is several people's, or nobody's: a search comes before giving up, a numbered question before guessing,
 //! and the pick that answers it makes the call it was about.
 
-use munshi_safety::pipeline::{Maker, Source};
-use munshi_tools::{Answer, Next};
+use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
+use munshi_tools::{FailureHint, ToolAnswer};
 use serde_json::Value;
 
 use super::asking::in_quotes;
 use super::consent::asking;
-use super::{End, Turn, whom};
-use crate::choices::{self, Asked, Searched};
-use crate::entities::Entities;
-use crate::messages::Speaker;
-use crate::snapshot::{CallOutcome, Called};
-use crate::state::Halt;
+use super::{Turn, TurnOutcome, whom};
+use crate::choices::{self, ChoiceQuestion, FallbackSearchOutcome};
+use crate::entities::SessionEntities;
+use crate::messages::MessageSpeaker;
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use crate::state::HaltReason;
 
 /// What a failed call leads to beside being told to the model.
-pub(crate) enum Led {
+pub(crate) enum FailedCallFollowUp {
     /// Another call comes first.
     Call(String, Value),
     /// The person is asked.
-    Ask(Asked),
+    Ask(ChoiceQuestion),
 }
 
 impl Turn {
     /// A message that picks one of the choices that were shown last makes that call, and no model has to guess it.
-    pub(crate) fn pick(&mut self) -> Option<End> {
+    pub(crate) fn pick(&mut self) -> Option<TurnOutcome> {
         // Who wrote before the choices were shown has picked none of them; the question stays.
         if !self.has_seen_last() {
             return None;
@@ -35,63 +35,67 @@ impl Turn {
             if asked.is_declined(text) {
                 let words = self.phrase("cancelled", &[]);
                 self.reply.say(&words);
-                return Some(End::Replied);
+                return Some(TurnOutcome::Replied);
             }
             self.passed_by = asked.once_more(text);
         }
         let picked = picked?;
         let arguments = picked.arguments?;
         self.picked = Some((picked.choice.value, picked.choice.label));
-        self.wish(asking(&picked.tool, arguments)).map(End::Halted)
+        self.wish(asking(&picked.tool, arguments)).map(TurnOutcome::Halted)
     }
 
     /// What helps where a tool could not.
-    pub(crate) fn led_to(&self, called: &Called, answer: &Answer) -> Option<Led> {
+    pub(crate) fn led_to(&self, called: &ExchangeCall, answer: &ToolAnswer) -> Option<FailedCallFollowUp> {
         if let Some(led) = self.found_by(called, answer) {
             return Some(led);
         }
-        let Answer::Failed { next: Some(next), .. } = answer else { return None };
+        let ToolAnswer::Failed { next: Some(next), .. } = answer else { return None };
         match next.as_ref() {
-            Next::Choose { .. } => Asked::of(&called.tool, &called.arguments, next).map(Led::Ask),
-            Next::Search { .. } => {
+            FailureHint::Choose { .. } => {
+                ChoiceQuestion::of(&called.tool, &called.arguments, next).map(FailedCallFollowUp::Ask)
+            }
+            FailureHint::Search { .. } => {
                 let (tool, arguments) = choices::search(next, &self.tools())?;
                 let again = self.snapshot.all().any(|known| {
                     known.act != called.act && known.tool == tool.as_str() && known.arguments == arguments
                 });
-                (!again).then(|| Led::Call(tool.to_string(), arguments))
+                (!again).then(|| FailedCallFollowUp::Call(tool.to_string(), arguments))
             }
         }
     }
 
     /// Where this call was the search for another that found nothing: what that one becomes.
-    fn found_by(&self, called: &Called, answer: &Answer) -> Option<Led> {
-        let Answer::Done(seen) = answer else { return None };
+    fn found_by(&self, called: &ExchangeCall, answer: &ToolAnswer) -> Option<FailedCallFollowUp> {
+        let ToolAnswer::Done(seen) = answer else { return None };
         let (first, next) = self
             .searching
             .as_ref()
             .filter(|(_, _, search)| *search == called.act)
             .map(|(first, next, _)| (first, next))?;
         let first_tool = self.tool(&first.tool)?;
-        let mut found = Entities::default();
+        let mut found = SessionEntities::default();
         found.observe(&self.tool(&called.tool)?.known.spec, &seen.value);
         let found: Vec<_> = found.known().collect();
         match choices::searched(&first_tool.known.spec, &first.arguments, next, &found) {
-            Searched::One(arguments) => Some(Led::Call(first.tool.clone(), arguments)),
-            Searched::Ask(asked) => Some(Led::Ask(asked)),
-            Searched::Nothing | Searched::Unplaced => None,
+            FallbackSearchOutcome::One(arguments) => {
+                Some(FailedCallFollowUp::Call(first.tool.clone(), arguments))
+            }
+            FallbackSearchOutcome::Ask(asked) => Some(FailedCallFollowUp::Ask(asked)),
+            FallbackSearchOutcome::Nothing | FallbackSearchOutcome::Unplaced => None,
         }
     }
 
     /// Makes the call that a failure leads to.
     pub(crate) fn lead_on(
         &mut self,
-        called: &Called,
-        answer: &Answer,
+        called: &ExchangeCall,
+        answer: &ToolAnswer,
         (tool, arguments): (String, Value),
-    ) -> Option<Halt> {
+    ) -> Option<HaltReason> {
         let halt = self.wish(asking(&tool, arguments));
         let made = self.snapshot.exchanges.last().and_then(|exchange| exchange.calls.last());
-        if let (Answer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
+        if let (ToolAnswer::Failed { next: Some(next), .. }, Some(made)) = (answer, made) {
             self.searching = Some((called.clone(), next.as_ref().clone(), made.act));
         }
         halt
@@ -99,7 +103,7 @@ impl Turn {
 
     /// Asks the person which one they mean, in our own words, where that is all there is to say: of several questions, and
     /// of what else was looked up or failed, a model tells. What was done beside it is said with it.
-    pub(crate) fn ask_which_one(&mut self, mut questions: Vec<(Called, Asked)>) -> bool {
+    pub(crate) fn ask_which_one(&mut self, mut questions: Vec<(ExchangeCall, ChoiceQuestion)>) -> bool {
         let (Some((failed, asked)), true) = (questions.pop(), questions.is_empty()) else { return false };
         if !self.is_all_else_written(&failed) {
             return false;
@@ -130,7 +134,8 @@ impl Turn {
         if !writes || is_said_anew || self.asks_something() {
             return;
         }
-        let said = self.prepared.history.iter().rev().find(|message| message.speaker == Speaker::Person);
+        let said =
+            self.prepared.history.iter().rev().find(|message| message.speaker == MessageSpeaker::Person);
         let said = said.map(|message| in_quotes(message.text.trim())).unwrap_or_default();
         let lead = self.phrase("approval-asked", &[]);
         match asked.words(&self.engine.book, self.prepared.tongue.voice) {
@@ -141,14 +146,14 @@ impl Turn {
     }
 
     /// Whether all that was called beside it was written, or led to it.
-    fn is_all_else_written(&self, failed: &Called) -> bool {
-        let led_here = |called: &Called| {
+    fn is_all_else_written(&self, failed: &ExchangeCall) -> bool {
+        let led_here = |called: &ExchangeCall| {
             let search = self.searching.as_ref();
             search.is_some_and(|(first, _, search)| first.act == called.act || *search == called.act)
         };
-        let is_written = |called: &Called| {
+        let is_written = |called: &ExchangeCall| {
             let writes = self.tool(&called.tool).is_some_and(|tool| tool.known.spec.effect.writes());
-            writes && matches!(called.outcome, CallOutcome::Ended { ok: true, .. })
+            writes && matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. })
         };
         let unheard = self.snapshot.exchanges.iter().skip(self.heard).flat_map(|exchange| &exchange.calls);
         let mut others = unheard.filter(|called| called.act != failed.act);
@@ -168,15 +173,15 @@ impl Turn {
     pub(crate) fn meet(&mut self, tool: &str, result: &Value) {
         if let Some(tool) = self.tool(tool) {
             self.entities.observe(&tool.known.spec, result);
-            if tool.known.connector.maker == Maker::Foreign {
-                self.entities.mark(Source::Connector, self.prepared.message.number);
+            if tool.known.connector.maker == ConnectorOrigin::Foreign {
+                self.entities.mark(TaintSource::Connector, self.prepared.message.number);
             }
         }
     }
 
     /// Whom a call told of, done or failed, no model elsewhere reads by name.
-    pub(crate) fn hide_people(&self, called: &Called) {
-        if let CallOutcome::Ended { result, .. } = &called.outcome {
+    pub(crate) fn hide_people(&self, called: &ExchangeCall) {
+        if let ExchangeCallOutcome::Ended { result, .. } = &called.outcome {
             let tool = self.tool(&called.tool);
             let scope = tool.as_ref().map_or("", |tool| tool.known.spec.scope.as_str());
             self.veil.meet(whom::people(result, scope));
@@ -185,9 +190,9 @@ impl Turn {
 }
 
 /// The tool and what it said, where it said something.
-pub(crate) fn of_call(called: &Called) -> Option<(String, Value)> {
+pub(crate) fn of_call(called: &ExchangeCall) -> Option<(String, Value)> {
     match &called.outcome {
-        CallOutcome::Ended { ok: true, result } => {
+        ExchangeCallOutcome::Ended { ok: true, result } => {
             Some((called.tool.clone(), result.get("result").cloned().unwrap_or_default()))
         }
         _ => None,

@@ -1,26 +1,26 @@
 //! Ending a run of which nothing can be prepared any more: its binding is gone, or reading it breaks whoever tries.
 
-use munshi_lang::{Form, Voice};
-use munshi_safety::acts::{self, Act, State, in_plain_words};
+use munshi_lang::{Locale, ScriptForm};
+use munshi_safety::acts::{self, Act, ActState, in_plain_words};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{Language, TenantId};
 
-use crate::commit::{self, Ending, Reply, Response};
-use crate::engine::Inner;
+use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus};
+use crate::engine::TurnEngineInner;
 use crate::error::{Error, Result};
-use crate::marks::Marks;
-use crate::messages::Standing;
-use crate::purse::Drawn;
-use crate::runs::{self, Held, Run};
-use crate::sessions::{self, Learned};
-use crate::state::Halt;
+use crate::marks::ReplyMarks;
+use crate::messages::MessageStatus;
+use crate::purse::ReservationUse;
+use crate::runs::{self, Run, RunLease};
+use crate::sessions::{self, SessionUpdate};
+use crate::state::HaltReason;
 use crate::tainted;
 use crate::turn::first_generation;
 
-impl Inner {
+impl TurnEngineInner {
     /// Says what was done, or else that something went wrong or that it is stopped, in the language the session was in, and
     /// ends the run. Nobody is billed.
-    pub(crate) async fn close(&self, held: Held, halt: Halt) -> Result<Option<Held>> {
+    pub(crate) async fn close(&self, held: RunLease, halt: HaltReason) -> Result<Option<RunLease>> {
         let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_> {
             let found = match runs::find(tx, held.run) {
                 Err(munshi_store::Error::Decode(_)) => runs::find_bare(tx, held.run),
@@ -35,18 +35,18 @@ impl Inner {
         let written = self.written(held.tenant, &acts);
         let phrase = match &halt {
             _ if written.is_some() => "stopped",
-            Halt::Cancelled => "cancelled",
+            HaltReason::Cancelled => "cancelled",
             _ => "error",
         };
         let text = self.book.say(phrase, voice_of(language.as_ref(), None), &[]);
         let text = text.map_err(|error| munshi_safety::Error::Invalid(error.to_string()))?;
-        let standing = if written.is_some() { Standing::Whole } else { Standing::Degraded };
+        let standing = if written.is_some() { MessageStatus::Whole } else { MessageStatus::Degraded };
         // The lines hold arguments of a run that may have read anything.
         let read = acts.iter().flat_map(|act| &act.rests_on.taint.sources);
         let read = read.chain(&run.snapshot.taint.sources).copied().collect();
-        let marks = Marks { tainted: Some(tainted::bits(&read)), ..Marks::default() };
+        let marks = ReplyMarks { tainted: Some(tainted::bits(&read)), ..ReplyMarks::default() };
         let lines = [text].into_iter().chain(written.unwrap_or_default());
-        let reply = Reply {
+        let reply = ReplyRecord {
             id: self.ids.next(),
             text: lines.collect::<Vec<_>>().join("\n"),
             language,
@@ -56,16 +56,16 @@ impl Inner {
             marks: serde_json::to_value(&marks).unwrap_or_default(),
             suggestions: Vec::new(),
         };
-        let response = Response {
+        let response = TurnCommit {
             held,
             session: run.session,
             binding: run.binding,
             channel: run.channel,
-            ending: Ending::Halted(halt),
+            ending: TurnStatus::Halted(halt),
             reply: Some(reply),
             deliver: run.reply_to,
             settle: run.reservation.map(|id| (id, spent(run.snapshot.drawn))),
-            learned: Learned::default(),
+            learned: SessionUpdate::default(),
             steps: Vec::new(),
             calls: Vec::new(),
             violations: Vec::new(),
@@ -95,31 +95,31 @@ fn acts_of(tx: &mut munshi_store::Tx<'_>, run: &Run) -> Result<Vec<Act>> {
     Ok(all)
 }
 
-impl Inner {
+impl TurnEngineInner {
     /// What was written, a line each; none where surely nothing was. What may have happened has no line.
     fn written(&self, tenant: TenantId, acts: &[Act]) -> Option<Vec<String>> {
         let writes = acts.iter().filter(|act| act.effect.writes());
         let touched: Vec<&Act> = writes
-            .filter(|act| matches!(act.state, State::Applied | State::Unknown | State::Intended))
+            .filter(|act| matches!(act.state, ActState::Applied | ActState::Unknown | ActState::Intended))
             .collect();
         let words = |act: &Act| match self.dispatcher.tool(tenant, &act.tool) {
             Some(tool) => in_plain_words(&tool.known.spec, &act.arguments),
             // Its connector is not back yet.
             None => format!("{} {}", act.tool.replace('_', " "), act.arguments),
         };
-        let applied = touched.iter().copied().filter(|act| act.state == State::Applied);
+        let applied = touched.iter().copied().filter(|act| act.state == ActState::Applied);
         let lines = applied.map(words).collect();
         (!touched.is_empty()).then_some(lines)
     }
 }
 
-fn spent(drawn: Drawn) -> munshi_safety::budget::Amount {
+fn spent(drawn: ReservationUse) -> munshi_safety::budget::BudgetAmount {
     drawn.amount().degraded()
 }
 
 /// In which voice somebody is spoken to who has written nothing just now.
-pub(crate) fn voice_of(code: Option<&LanguageCode>, profile: Option<Language>) -> Voice {
+pub(crate) fn voice_of(code: Option<&LanguageCode>, profile: Option<Language>) -> Locale {
     let language = code.and_then(LanguageCode::language).or(profile).unwrap_or(Language::English);
-    let form = if code.is_some_and(LanguageCode::is_latin) { Form::Latin } else { Form::Native };
-    Voice::new(language, form)
+    let form = if code.is_some_and(LanguageCode::is_latin) { ScriptForm::Latin } else { ScriptForm::Native };
+    Locale::new(language, form)
 }

@@ -2,21 +2,23 @@
 
 use std::sync::Arc;
 
-use munshi_lang::answers::{self, Reply as Bare};
-use munshi_llm::{Message as Asking, Part, Role, ToolCall};
+use munshi_lang::answers::{self, YesNoAnswer as Bare};
+use munshi_llm::{ChatMessage as Asking, ModelMessagePart, ModelRole, ToolCall};
 use munshi_safety::acts::{self, Act};
-use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said};
+use munshi_safety::approvals::{
+    self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
+};
 use munshi_store::Tx;
 use munshi_types::{ActId, ApprovalId, Id, RunId, Timestamp};
 use serde_json::Value;
 
-use super::{End, Turn, think};
-use crate::commit::{self, Progress};
-use crate::engine::Engine;
+use super::{Turn, TurnOutcome, think};
+use crate::commit::{self, RunProgress};
+use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
-use crate::marks::{Marks, Shown, Which};
+use crate::marks::{PendingApprovalChoice, ReplyMarks, ShownApproval};
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called, Exchange, Snapshot, both};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot, ToolExchange, both};
 use crate::state::RunState;
 
 /// More are not offered to choose from.
@@ -24,7 +26,7 @@ const MOST: usize = 9;
 
 /// Why an answer was not taken; everything of it is undone.
 enum Stop {
-    Not(Answered),
+    Not(ApprovalAnswerOutcome),
     Failed(Error),
 }
 
@@ -48,11 +50,11 @@ impl From<Error> for Stop {
 
 impl Turn {
     /// Answers the question there is, and takes over what waited for it. None where the message is something else.
-    pub(crate) async fn consent(&mut self) -> Result<Option<End>> {
+    pub(crate) async fn consent(&mut self) -> Result<Option<TurnOutcome>> {
         if let Some(phrase) = self.snapshot.phrase.clone() {
             let words = self.phrase(&phrase, &[]);
             self.reply.say(&words);
-            return Ok(Some(End::Replied));
+            return Ok(Some(TurnOutcome::Replied));
         }
         let now = self.engine.clock.now();
         let open = |approval: &&Approval| approval.expires_at > now;
@@ -64,8 +66,8 @@ impl Turn {
             return self.answer_question(which, shown, answer).await;
         }
         let answer = match answers::reply(&text) {
-            Bare::Yes => Answer::Yes,
-            Bare::No => Answer::No,
+            Bare::Yes => ApprovalDecision::Yes,
+            Bare::No => ApprovalDecision::No,
             Bare::Other => return Ok(None),
         };
         // What else waits was not spoken of last: whoever says yes to a question says it to that one.
@@ -80,27 +82,29 @@ impl Turn {
                 self.is_answer = true;
                 let several = several.to_vec();
                 self.ask_which(&several, answer);
-                Ok(Some(End::Replied))
+                Ok(Some(TurnOutcome::Replied))
             }
         }
     }
 
-    fn ask_which(&mut self, pending: &[Approval], answer: Answer) {
+    fn ask_which(&mut self, pending: &[Approval], answer: ApprovalDecision) {
         let mut words = self.phrase("ask-which-approval", &[]);
         for (at, approval) in pending.iter().take(MOST).enumerate() {
             words.push_str(&format!("\n{}. {}", at + 1, self.asked_about(approval)));
         }
         self.reply.say(&words);
         let offered = pending.iter().take(MOST);
-        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(Shown::from).collect();
-        let approvals = offered.map(Shown::from).collect();
-        self.which = Some(Which { is_yes: answer == Answer::Yes, approvals });
+        self.asks = offered.clone().filter(|one| !self.is_own(one)).map(ShownApproval::from).collect();
+        let approvals = offered.map(ShownApproval::from).collect();
+        self.which = Some(PendingApprovalChoice { is_yes: answer == ApprovalDecision::Yes, approvals });
     }
 
     /// Puts before whoever may answer it whether something happened that broke off in this turn.
     pub(crate) async fn ask_outcomes(&mut self) -> Result<()> {
-        let unknown = |called: &Called| match &called.outcome {
-            CallOutcome::Ended { result, .. } if result["code"] == "unknown_outcome" => Some(called.act),
+        let unknown = |called: &ExchangeCall| match &called.outcome {
+            ExchangeCallOutcome::Ended { result, .. } if result["code"] == "unknown_outcome" => {
+                Some(called.act)
+            }
             _ => None,
         };
         let acts: Vec<ActId> = self.snapshot.all().filter_map(unknown).collect();
@@ -110,11 +114,11 @@ impl Turn {
         let session = self.run.session.as_uuid();
         let read = move |tx: &mut Tx<'_>| -> Result<_> { Ok(approvals::pending_in(tx, session)?) };
         let pending = self.engine.db.read(self.tenant, read).await?;
-        let about = |one: &&Approval| one.kind == Kind::Outcome && acts.contains(&one.act);
+        let about = |one: &&Approval| one.kind == ApprovalKind::Outcome && acts.contains(&one.act);
         for question in pending.iter().filter(about) {
             if self.may_say_yes(question) {
                 self.reply.say(&question.words);
-                self.asks.push(Shown::from(question));
+                self.asks.push(ShownApproval::from(question));
             }
         }
         Ok(())
@@ -122,21 +126,21 @@ impl Turn {
 
     /// Whether this conversation goes on with it: an act that was asked for here.
     pub(super) fn is_own(&self, approval: &Approval) -> bool {
-        approval.kind == Kind::Act && self.prepared.pending_here(approval)
+        approval.kind == ApprovalKind::Act && self.prepared.pending_here(approval)
     }
 
     async fn answer_question(
         &mut self,
         approval: Approval,
-        shown: Shown,
-        answer: Answer,
-    ) -> Result<Option<End>> {
+        shown: ShownApproval,
+        answer: ApprovalDecision,
+    ) -> Result<Option<TurnOutcome>> {
         self.is_answer = true;
         // A program may take back what it asked for; all else is for a person to say.
-        if self.prepared.is_program && (approval.kind, answer) != (Kind::Act, Answer::No) {
+        if self.prepared.is_program && (approval.kind, answer) != (ApprovalKind::Act, ApprovalDecision::No) {
             let words = self.phrase("waiting-approval", &[]);
             self.reply.say(&words);
-            return Ok(Some(End::Replied));
+            return Ok(Some(TurnOutcome::Replied));
         }
         let answered = match self.is_own(&approval) {
             true => self.take_over(&approval, shown, answer).await,
@@ -156,16 +160,16 @@ impl Turn {
                     Some(phrase) => {
                         let words = self.phrase(&phrase, &[]);
                         self.reply.say(&words);
-                        Ok(Some(End::Replied))
+                        Ok(Some(TurnOutcome::Replied))
                     }
                     None => Ok(None),
                 }
             }
             // Somebody else's to answer: they are told that it waits, once more.
-            Err(Stop::Not(Answered::NotYours { .. } | Answered::OwnWish)) => {
+            Err(Stop::Not(ApprovalAnswerOutcome::NotYours { .. } | ApprovalAnswerOutcome::OwnWish)) => {
                 let words = self.phrase("waiting-approval", &[]);
                 self.reply.say(&words);
-                Ok(Some(End::Replied))
+                Ok(Some(TurnOutcome::Replied))
             }
             Err(Stop::Not(_)) => Ok(None),
             Err(Stop::Failed(error)) => Err(error),
@@ -177,31 +181,40 @@ impl Turn {
     async fn answer_other(
         &mut self,
         approval: &Approval,
-        shown: Shown,
-        answer: Answer,
-    ) -> Result<Snapshot, Stop> {
+        shown: ShownApproval,
+        answer: ApprovalDecision,
+    ) -> Result<RunSnapshot, Stop> {
         self.sync();
         let (held, principal) = (self.held, self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
-        let snapshot = Snapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
+        let snapshot = RunSnapshot { phrase: Some("noted".to_owned()), ..self.snapshot.clone() };
         let (id, act) = (approval.id, approval.act);
         let key = self.run.key_use.as_ref().map(|used| used.key);
-        let unit = move |tx: &mut Tx<'_>| -> Result<(Snapshot, Option<RunId>), Stop> {
+        let unit = move |tx: &mut Tx<'_>| -> Result<(RunSnapshot, Option<RunId>), Stop> {
             let progress =
-                Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
+                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let waiting = acts::find(tx, act)?.and_then(|act| act.rests_on.caller.run);
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key };
+            let said = ApprovalAnswer {
+                who: &principal,
+                answer,
+                shown,
+                covers: ApprovalCoverage::Act,
+                via: "chat",
+                key,
+            };
             match approvals::answer(tx, &office, id, &said, now)? {
-                Answered::Granted(_) | Answered::Refused(_) => Ok((snapshot, waiting)),
+                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => {
+                    Ok((snapshot, waiting))
+                }
                 other => Err(Stop::Not(other)),
             }
         };
         let (snapshot, waiting) = self.engine.db.write(self.tenant, unit).await?;
         if let Some(run) = waiting.filter(|run| *run != self.held.run) {
             // Found by the next sweep where this fails: the answer stands.
-            if let Err(error) = (Engine { inner: self.engine.clone() }).take_up(self.tenant, run).await {
+            if let Err(error) = (TurnEngine { inner: self.engine.clone() }).take_up(self.tenant, run).await {
                 tracing::warn!(%run, %error, "a run whose question was answered could not be taken up yet");
             }
         }
@@ -212,30 +225,37 @@ impl Turn {
     async fn take_over(
         &mut self,
         approval: &Approval,
-        shown: Shown,
-        answer: Answer,
-    ) -> Result<Snapshot, Stop> {
+        shown: ShownApproval,
+        answer: ApprovalDecision,
+    ) -> Result<RunSnapshot, Stop> {
         self.sync();
         let (held, mine, principal) = (self.held, self.snapshot.clone(), self.prepared.principal.clone());
         let (office, now) = (self.engine.office.clone(), self.engine.clock.now());
         let (id, act) = (approval.id, approval.act);
         let key = self.run.key_use.as_ref().map(|used| used.key);
-        let unit = move |tx: &mut Tx<'_>| -> Result<Snapshot, Stop> {
-            let act = acts::find(tx, act)?.ok_or(Stop::Not(Answered::Unknown))?;
+        let unit = move |tx: &mut Tx<'_>| -> Result<RunSnapshot, Stop> {
+            let act = acts::find(tx, act)?.ok_or(Stop::Not(ApprovalAnswerOutcome::Unknown))?;
             let waiting = act.rests_on.caller.run;
             let theirs = waiting.filter(|run| *run != held.run).map(|run| theirs(tx, run, id, answer, now));
             let theirs = theirs.transpose()?.flatten();
             let snapshot = match answer {
-                Answer::Yes => adopted(mine, theirs, act, id),
-                Answer::No => Snapshot { phrase: Some("cancelled".to_owned()), ..mine },
+                ApprovalDecision::Yes => adopted(mine, theirs, act, id),
+                ApprovalDecision::No => RunSnapshot { phrase: Some("cancelled".to_owned()), ..mine },
             };
             let progress =
-                Progress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
+                RunProgress { held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[] };
             commit::journal(tx, &progress)?;
             let shown = Some(shown.digest.as_str());
-            let said = Said { who: &principal, answer, shown, covers: Covers::Act, via: "chat", key };
+            let said = ApprovalAnswer {
+                who: &principal,
+                answer,
+                shown,
+                covers: ApprovalCoverage::Act,
+                via: "chat",
+                key,
+            };
             match approvals::answer(tx, &office, id, &said, now)? {
-                Answered::Granted(_) | Answered::Refused(_) => Ok(snapshot),
+                ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_) => Ok(snapshot),
                 other => Err(Stop::Not(other)),
             }
         };
@@ -244,11 +264,15 @@ impl Turn {
 }
 
 /// The one of several that a number picks, where the last thing we said was to name one.
-fn chosen(marks: &Marks, pending: &[Approval], text: &str) -> Option<(Approval, Shown, Answer)> {
+fn chosen(
+    marks: &ReplyMarks,
+    pending: &[Approval],
+    text: &str,
+) -> Option<(Approval, ShownApproval, ApprovalDecision)> {
     let which = marks.which.as_ref()?;
     let shown = which.approvals.get(number(text)?.checked_sub(1)?)?;
     let approval = pending.iter().find(|approval| approval.id == shown.approval)?.clone();
-    Some((approval, shown.clone(), if which.is_yes { Answer::Yes } else { Answer::No }))
+    Some((approval, shown.clone(), if which.is_yes { ApprovalDecision::Yes } else { ApprovalDecision::No }))
 }
 
 /// Ends the run that waits, unless it waits for more than a no has decided; gives what it carried.
@@ -256,32 +280,32 @@ fn theirs(
     tx: &mut Tx<'_>,
     run: RunId,
     answered: ApprovalId,
-    answer: Answer,
+    answer: ApprovalDecision,
     now: Timestamp,
-) -> Result<Option<Snapshot>, Stop> {
+) -> Result<Option<RunSnapshot>, Stop> {
     let Some(known) = runs::find(tx, run)? else { return Ok(None) };
     let others = known.snapshot.all().any(
-        |called| matches!(called.outcome, CallOutcome::Waiting { approval, .. } if approval != answered),
+        |called| matches!(called.outcome, ExchangeCallOutcome::Waiting { approval, .. } if approval != answered),
     );
-    if answer == Answer::No && others {
+    if answer == ApprovalDecision::No && others {
         return Ok(None);
     }
     Ok(runs::supersede(tx, run, now)?.map(|run| run.snapshot))
 }
 
 /// What this run goes on with: all that the other had done, or the one act where the other is gone.
-fn adopted(mine: Snapshot, theirs: Option<Snapshot>, act: Act, approval: ApprovalId) -> Snapshot {
+fn adopted(mine: RunSnapshot, theirs: Option<RunSnapshot>, act: Act, approval: ApprovalId) -> RunSnapshot {
     let Some(theirs) = theirs.filter(|theirs| theirs.all().any(|called| called.act == act.id)) else {
         let asked = asking(&act.tool, act.arguments.clone());
         // What a pack read is nobody's own words.
         let is_program = act.rests_on.caller.key.is_some();
         let is_read = (act.rests_on.taint.own_words.is_empty() && !is_program) || mine.is_read;
         let taint = both(mine.taint, act.rests_on.taint);
-        let outcome = CallOutcome::Waiting { approval, again_at: None };
+        let outcome = ExchangeCallOutcome::Waiting { approval, again_at: None };
         let (tool, arguments) = (act.tool, act.arguments);
-        let called = Called { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
-        let exchanges = vec![Exchange { asked, calls: vec![called] }];
-        return Snapshot { exchanges, calls: 1, is_read, taint, ..mine };
+        let called = ExchangeCall { call_id: CALL.to_owned(), tool, arguments, act: act.id, outcome };
+        let exchanges = vec![ToolExchange { asked, calls: vec![called] }];
+        return RunSnapshot { exchanges, calls: 1, is_read, taint, ..mine };
     };
     mine.taking_over(theirs)
 }
@@ -291,7 +315,7 @@ const CALL: &str = "call-0";
 /// A model's message that calls one tool, made here.
 pub(crate) fn asking(tool: &str, arguments: Value) -> Asking {
     let call = ToolCall { id: CALL.to_owned(), name: tool.to_owned(), arguments };
-    Asking { role: Role::Assistant, parts: vec![Part::ToolCall(call)] }
+    Asking { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] }
 }
 
 /// A message that is a number and nothing more, in any script.
@@ -300,7 +324,7 @@ fn number(text: &str) -> Option<usize> {
     if trimmed.chars().count() > 20 {
         return None;
     }
-    let found = munshi_lang::understand(trimmed, &munshi_lang::Context::default()).numbers;
+    let found = munshi_lang::understand(trimmed, &munshi_lang::UnderstandingContext::default()).numbers;
     let [one] = found.as_slice() else { return None };
     usize::try_from(one.value.as_whole()?).ok()
 }

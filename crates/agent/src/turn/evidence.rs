@@ -1,6 +1,6 @@
 //! What tools said, as far as the rules for replies rest on it: what there is to buy, amounts, and people.
 
-use munshi_tiers::guardrails::{Context, Item};
+use munshi_tiers::guardrails::{CatalogItem, GuardrailContext};
 use munshi_types::Money;
 use serde_json::{Map, Value};
 
@@ -9,11 +9,11 @@ const MOST: usize = 500;
 const DEEPEST: usize = 12;
 
 /// Adds what a result shows.
-pub(crate) fn add(context: &mut Context, result: &Value) {
+pub(crate) fn add(context: &mut GuardrailContext, result: &Value) {
     walk(context, result, None, 0);
 }
 
-fn walk(context: &mut Context, value: &Value, parent: Option<&str>, depth: usize) {
+fn walk(context: &mut GuardrailContext, value: &Value, parent: Option<&str>, depth: usize) {
     if depth > DEEPEST {
         return;
     }
@@ -37,14 +37,14 @@ fn walk(context: &mut Context, value: &Value, parent: Option<&str>, depth: usize
     }
 }
 
-fn item(fields: &Map<String, Value>) -> Option<Item> {
+fn item(fields: &Map<String, Value>) -> Option<CatalogItem> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(str::to_owned);
     let price = fields.iter().find_map(|(key, value)| {
         let is_price = key.starts_with("price") || key == "rate" || key == "mrp";
         is_price.then(|| money(key, value)).flatten()
     })?;
     let stock = ["stock", "in_stock", "quantity_left"].iter().find_map(|key| fields.get(*key)?.as_u64());
-    Some(Item {
+    Some(CatalogItem {
         sku: text("sku").or_else(|| text("code"))?,
         name: text("name").or_else(|| text("title"))?,
         price,
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn what_a_catalogue_and_a_ledger_say_is_found() {
-        let mut context = Context::default();
+        let mut context = GuardrailContext::default();
         add(
             &mut context,
             &json!({ "items": [{ "sku": "A1", "name": "Soap", "price_paise": 4500, "stock": 3 }],

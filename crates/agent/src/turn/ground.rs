@@ -2,36 +2,38 @@
 
 use std::sync::Arc;
 
-use munshi_safety::budget::{Account, Aside, DurableBudget, Lane};
-use munshi_safety::pipeline::{Source, Taint};
-use munshi_safety::privacy::{self, TokenVeil};
-use munshi_tiers::Resolution;
-use munshi_tiers::guardrails::{Context, Heard, RuleSet, Tongue as Allowed};
+use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, OpenReservation};
+use munshi_safety::pipeline::{Taint, TaintSource};
+use munshi_safety::privacy::{self, PseudonymRedactor};
+use munshi_tiers::BindingResolution;
+use munshi_tiers::guardrails::{
+    AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals,
+};
 use munshi_types::tier::LanguageLock;
 use serde_json::Value;
 
-use super::prepare::Prepared;
-use crate::engine::Inner;
-use crate::entities::Entities;
+use super::prepare::PreparedTurn;
+use crate::engine::TurnEngineInner;
+use crate::entities::SessionEntities;
 use crate::error::Result;
-use crate::messages::{Message, Speaker};
-use crate::purse::Purse;
+use crate::messages::{Message, MessageSpeaker};
+use crate::purse::TurnBudget;
 use crate::runs::Run;
-use crate::snapshot::Snapshot;
+use crate::snapshot::RunSnapshot;
 use crate::tainted::{self, WindowTaint};
 
 /// The person's own words are no danger to them; a visitor's are to the business. What packs say of their own tables is
 /// ours, as what a tool of the house says is. What a program says is nobody's own words, whoever its key stands for.
-pub(super) fn taint(prepared: &Prepared) -> Taint {
+pub(super) fn taint(prepared: &PreparedTurn) -> Taint {
     let mut taint = match prepared.is_program {
         false => Taint::clean(prepared.message.text.as_str()),
-        true => Taint { sources: [Source::Connector].into(), ..Taint::default() },
+        true => Taint { sources: [TaintSource::Connector].into(), ..Taint::default() },
     };
     if prepared.principal.role().is_none() {
-        taint.sources.insert(Source::Visitor);
+        taint.sources.insert(TaintSource::Visitor);
     }
     if !prepared.gathered.recall.is_empty() {
-        taint.sources.insert(Source::Document);
+        taint.sources.insert(TaintSource::Document);
     }
     taint.sources.extend(&prepared.strange);
     taint.holds_private = knows(prepared);
@@ -39,8 +41,8 @@ pub(super) fn taint(prepared: &Prepared) -> Taint {
 }
 
 /// What the conversation has spoken of, and whose words it is told in: also of what was read while the run waited.
-pub(super) fn recall(prepared: &Prepared, snapshot: &mut Snapshot) -> (Entities, WindowTaint) {
-    let mut entities = Entities::stored(&prepared.session.entities);
+pub(super) fn recall(prepared: &PreparedTurn, snapshot: &mut RunSnapshot) -> (SessionEntities, WindowTaint) {
+    let mut entities = SessionEntities::stored(&prepared.session.entities);
     let window = WindowTaint::of(&prepared.session, &prepared.history);
     let named = entities.age(&prepared.session, prepared.message.number);
     snapshot.inherited.extend(window.sources());
@@ -51,7 +53,7 @@ pub(super) fn recall(prepared: &Prepared, snapshot: &mut Snapshot) -> (Entities,
 }
 
 /// Whether the prompt holds what is not for everybody, before any tool was called: facts, or what was said before.
-fn knows(prepared: &Prepared) -> bool {
+fn knows(prepared: &PreparedTurn) -> bool {
     let gathered = &prepared.gathered;
     let told = !gathered.profile.is_empty() || !gathered.facts.is_empty() || !gathered.recall.is_empty();
     let said = !prepared.history.is_empty() || prepared.session.whole_summary().is_some();
@@ -60,47 +62,56 @@ fn knows(prepared: &Prepared) -> bool {
 
 /// The conversation's own tokens, as far as they were stored. Those of the run stand in what it said before, so they
 /// come first; what others had hidden meanwhile comes behind them and is not forgotten.
-pub(super) fn veil(engine: &Inner, prepared: &Prepared, snapshot: &Snapshot) -> Result<TokenVeil> {
+pub(super) fn veil(
+    engine: &TurnEngineInner,
+    prepared: &PreparedTurn,
+    snapshot: &RunSnapshot,
+) -> Result<PseudonymRedactor> {
     let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
-    let read = |stored: &Option<Value>| -> Option<privacy::Session> {
-        let session: privacy::Session = serde_json::from_value(stored.clone()?).ok()?;
+    let read = |stored: &Option<Value>| -> Option<privacy::PseudonymTable> {
+        let session: privacy::PseudonymTable = serde_json::from_value(stored.clone()?).ok()?;
         (session.tenant() == tenant).then_some(session)
     };
     let session = match (read(&snapshot.masked), read(&prepared.session.masked)) {
         (Some(own), Some(all)) => own.with_all_of(all),
-        (own, all) => own.or(all).unwrap_or_else(|| privacy::Session::new(tenant, person)),
+        (own, all) => own.or(all).unwrap_or_else(|| privacy::PseudonymTable::new(tenant, person)),
     };
     let known = engine.people.of(tenant, &prepared.people);
     let script = prepared.tongue.script();
-    TokenVeil::new(known, session, script)
+    PseudonymRedactor::new(known, session, script)
         .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()).into())
 }
 
 /// What was set aside is read back and not reckoned anew: prices, models and the agent may be others by now.
 pub(super) fn purse(
-    engine: &Inner,
+    engine: &TurnEngineInner,
     run: &Run,
-    place: &Resolution,
-    (aside, snapshot): (Option<Aside>, &Snapshot),
-) -> Purse {
-    let account = Account {
+    place: &BindingResolution,
+    (aside, snapshot): (Option<OpenReservation>, &RunSnapshot),
+) -> TurnBudget {
+    let account = BudgetAccount {
         binding: Some(run.binding),
         person: Some(run.person),
-        lane: Lane::People,
+        lane: BudgetLane::People,
         zone: place.zone.clone(),
     };
     let governor = Arc::new(engine.office.governor.clone());
     let (db, clock) = (engine.db.clone(), engine.clock.clone());
     let more = DurableBudget { db, governor, tenant: place.tenant, account, run: Some(run.id), clock };
     let limit = engine.office.governor.settings().run;
-    Purse::new(more, limit, aside, snapshot)
+    TurnBudget::new(more, limit, aside, snapshot)
 }
 
 /// So many replies back a price still counts, and so many messages back a danger that nobody was sent to help for.
 const PRICES: usize = 24;
 const DANGERS: usize = 6;
 
-pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution, rules: &RuleSet) -> Context {
+pub(super) fn context(
+    engine: &TurnEngineInner,
+    prepared: &PreparedTurn,
+    place: &BindingResolution,
+    rules: &GuardrailRuleSet,
+) -> GuardrailContext {
     let speech = &place.human.body.speech;
     let listed = match speech.lock {
         LanguageLock::Open => &[],
@@ -108,13 +119,13 @@ pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution, r
         LanguageLock::First => speech.languages.get(..1).unwrap_or_default(),
     };
     let allowed = listed.iter().filter_map(|code| {
-        let form = code.is_latin().then_some(munshi_lang::Form::Latin);
+        let form = code.is_latin().then_some(munshi_lang::ScriptForm::Latin);
         Some(Allowed { language: code.language()?, form })
     });
     let name = prepared.person.as_ref().map(|person| person.name.clone()).filter(|name| !name.is_empty());
     let has = |id: &str| rules.rules().iter().any(|rule| rule.id == id);
-    let said = Heard::new(&prepared.message.text);
-    Context {
+    let said = MessageSignals::new(&prepared.message.text);
+    GuardrailContext {
         asked_if_ai: has("admits-ai") && said.asks_if_ai(),
         turns_since_price: has("price-cooldown").then(|| since_price(&prepared.history)).flatten(),
         asked_price: has("price-cooldown") && said.asks_price(),
@@ -125,24 +136,24 @@ pub(super) fn context(engine: &Inner, prepared: &Prepared, place: &Resolution, r
         person_language: Some(prepared.tongue.voice.language),
         person_said: prepared.message.text.clone(),
         person_name: name,
-        ..Context::default()
+        ..GuardrailContext::default()
     }
 }
 
 /// How many replies ago a price was named.
 fn since_price(history: &[Message]) -> Option<u32> {
-    let replies = history.iter().rev().filter(|said| said.speaker == Speaker::Persona).take(PRICES);
-    replies.zip(0..).find(|(said, _)| Heard::new(&said.text).names_price()).map(|(_, turns)| turns)
+    let replies = history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Persona).take(PRICES);
+    replies.zip(0..).find(|(said, _)| MessageSignals::new(&said.text).names_price()).map(|(_, turns)| turns)
 }
 
 /// Whether somebody told of danger and nothing that was said since has sent them to help: an excuse did not.
 fn in_danger(history: &[Message]) -> bool {
     for said in history.iter().rev().take(DANGERS) {
-        let heard = Heard::new(&said.text);
+        let heard = MessageSignals::new(&said.text);
         match said.speaker {
-            Speaker::Persona if heard.sends_to_help() => return false,
-            Speaker::Person if heard.tells_of_danger() => return true,
-            Speaker::Person | Speaker::Persona => {}
+            MessageSpeaker::Persona if heard.sends_to_help() => return false,
+            MessageSpeaker::Person if heard.tells_of_danger() => return true,
+            MessageSpeaker::Person | MessageSpeaker::Persona => {}
         }
     }
     false

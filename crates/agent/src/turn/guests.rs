@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use munshi_tiers::contract;
-use munshi_tiers::prompt::{Guest, tool_tokens};
+use munshi_tiers::prompt::{ConnectorToolSpec, tool_tokens};
 use munshi_tools::Tool;
 use munshi_types::ToolName;
 
 use super::Turn;
-use crate::messages::Speaker;
+use crate::messages::MessageSpeaker;
 
 /// What was said before tells less than the message itself.
 const EARLIER: f32 = 0.4;
@@ -29,13 +29,13 @@ impl Turn {
 
     /// The most fitting for this message. The same through all of a turn, unless a connector changes: what stands before
     /// is then the same for the provider's cache too.
-    pub(crate) fn guests(&self) -> Vec<Guest> {
+    pub(crate) fn guests(&self) -> Vec<ConnectorToolSpec> {
         if self.place.agent.body.connectors.is_empty() {
             return Vec::new();
         }
         let Some(shelf) = self.engine.dispatcher.shelf(self.tenant) else { return Vec::new() };
         let prepared = &self.prepared;
-        let earlier = prepared.history.iter().rev().filter(|said| said.speaker == Speaker::Person);
+        let earlier = prepared.history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person);
         let said: Vec<(&str, f32)> = std::iter::once((prepared.message.text.as_str(), 1.0))
             .chain(earlier.take(MOST_EARLIER).map(|said| (said.text.as_str(), EARLIER)))
             .collect();
@@ -49,10 +49,10 @@ impl Turn {
     }
 }
 
-fn told(tool: &Tool) -> Guest {
+fn told(tool: &Tool) -> ConnectorToolSpec {
     let (tool, tokens) = tool.told.get_or_init(|| {
         let spec = &tool.known.spec;
         (Arc::new(spec.clone()), tool_tokens(spec))
     });
-    Guest { tool: tool.clone(), tokens: *tokens }
+    ConnectorToolSpec { tool: tool.clone(), tokens: *tokens }
 }

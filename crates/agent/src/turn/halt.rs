@@ -1,32 +1,32 @@
 //! What is said where a turn ends without an answer of its own, in the person's language.
 
-use munshi_lang::Fill;
+use munshi_lang::PlaceholderValue;
 use munshi_safety::acts::in_plain_words;
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use serde_json::Value;
 
-use super::{End, Turn};
+use super::{Turn, TurnOutcome};
 use crate::late;
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called};
-use crate::state::Halt;
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome};
+use crate::state::HaltReason;
 
 impl Turn {
     /// The sentence for it, in place of a reply or after what was said already.
-    pub(crate) fn excuse(&mut self, halt: &Halt) {
-        if self.run.kind == runs::LATE && *halt != Halt::Cancelled {
+    pub(crate) fn excuse(&mut self, halt: &HaltReason) {
+        if self.run.kind == runs::LATE && *halt != HaltReason::Cancelled {
             return self.tell_result();
         }
         let phrase = match halt {
             // "Try again" would have it done twice.
             _ if self.has_done_something() => "stopped",
-            Halt::OverBudget(_) => "limit-reached",
-            Halt::RunSpent(_) | Halt::ToolCap => "too-much",
-            Halt::Stuck(_) if self.snapshot.denials > 0 => "not-permitted",
-            Halt::Stuck(_) => "stuck",
-            Halt::RefusedAtDoor(_) => "aadhaar-refused",
-            Halt::Cancelled => "cancelled",
-            Halt::NoModel(_) | Halt::Broken(_) => "error",
+            HaltReason::OverBudget(_) => "limit-reached",
+            HaltReason::RunSpent(_) | HaltReason::ToolCap => "too-much",
+            HaltReason::Stuck(_) if self.snapshot.denials > 0 => "not-permitted",
+            HaltReason::Stuck(_) => "stuck",
+            HaltReason::RefusedAtDoor(_) => "aadhaar-refused",
+            HaltReason::Cancelled => "cancelled",
+            HaltReason::NoModel(_) | HaltReason::Broken(_) => "error",
         };
         let words = self.phrase(phrase, &[]);
         let done = self.done(0);
@@ -36,7 +36,7 @@ impl Turn {
     /// A result that came late and that no model words: as it is, by the rules that every reply goes by.
     fn tell_result(&mut self) {
         let results = self.snapshot.all().filter_map(|called| match &called.outcome {
-            CallOutcome::Ended { ok: true, result } => result.get("result").map(late::shown),
+            ExchangeCallOutcome::Ended { ok: true, result } => result.get("result").map(late::shown),
             _ => None,
         });
         let words = results.collect::<Vec<_>>().join("\n");
@@ -49,8 +49,8 @@ impl Turn {
     /// What was surely written from an exchange on, a line each, in the words a question about it would have.
     pub(crate) fn done(&self, from: usize) -> Vec<String> {
         // What goes on by itself may still fail.
-        let is_done = |called: &&Called| matches!(&called.outcome, CallOutcome::Ended { ok: true, result } if result["code"] != Answer::WORKING);
-        let words = |called: &Called| {
+        let is_done = |called: &&ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { ok: true, result } if result["code"] != ToolAnswer::WORKING);
+        let words = |called: &ExchangeCall| {
             let tool = self.tool(&called.tool).filter(|tool| tool.known.spec.effect.writes())?;
             let spec = &tool.known.spec;
             Some(in_plain_words(spec, &called.arguments))
@@ -65,8 +65,8 @@ impl Turn {
     }
 
     /// Whether what is said at the end is an excuse, which nobody is billed for. Where something was done, it is none.
-    pub(crate) fn is_excuse(&self, end: &End) -> bool {
-        matches!(end, End::Halted(halt) if is_degraded(halt)) && !self.has_done_something()
+    pub(crate) fn is_excuse(&self, end: &TurnOutcome) -> bool {
+        matches!(end, TurnOutcome::Halted(halt) if is_degraded(halt)) && !self.has_done_something()
     }
 
     /// Whether anything may have changed in the world: what failed surely did not.
@@ -77,19 +77,21 @@ impl Turn {
             tool.is_none_or(|tool| tool.known.spec.effect.writes())
         };
         self.snapshot.all().any(|called| match &called.outcome {
-            CallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
-            CallOutcome::Open => {
+            ExchangeCallOutcome::Ended { ok, result } => (*ok || unknown(result)) && wrote(&called.tool),
+            ExchangeCallOutcome::Open => {
                 let is_begun = self.begun.contains(&called.act) || self.taken_up.contains(&called.act);
                 is_begun && wrote(&called.tool)
             }
-            CallOutcome::Waiting { .. } | CallOutcome::Login { .. } | CallOutcome::Handed { .. } => false,
+            ExchangeCallOutcome::Waiting { .. }
+            | ExchangeCallOutcome::Login { .. }
+            | ExchangeCallOutcome::Handed { .. } => false,
         })
     }
 
     /// Words of the phrasebook. One that can't be said is our mistake, and no reason to say nothing.
     pub(crate) fn phrase(&self, name: &str, slots: &[(String, String)]) -> String {
-        let fills: Vec<(&str, Fill<'_>)> =
-            slots.iter().map(|(name, text)| (name.as_str(), Fill::Text(text))).collect();
+        let fills: Vec<(&str, PlaceholderValue<'_>)> =
+            slots.iter().map(|(name, text)| (name.as_str(), PlaceholderValue::Text(text))).collect();
         let voice = self.prepared.tongue.voice;
         let own = self.engine.book.say(name, voice, &fills);
         own.or_else(|_| self.engine.house.say(voice, name, slots)).unwrap_or_else(|error| {
@@ -100,6 +102,6 @@ impl Turn {
 }
 
 /// Whether nothing was answered.
-const fn is_degraded(halt: &Halt) -> bool {
-    !matches!(halt, Halt::Stuck(_) | Halt::ToolCap | Halt::Cancelled)
+const fn is_degraded(halt: &HaltReason) -> bool {
+    !matches!(halt, HaltReason::Stuck(_) | HaltReason::ToolCap | HaltReason::Cancelled)
 }

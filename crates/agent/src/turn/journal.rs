@@ -5,27 +5,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use munshi_llm::gateway::CallRecord;
-use munshi_safety::acts::Begun;
+use munshi_safety::acts::ActDecision;
 use munshi_store::Tx;
-use munshi_tools::{Answer, Journal, LOGIN_NEEDED};
+use munshi_tools::{ActJournal, LOGIN_NEEDED, ToolAnswer};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
-use crate::commit::{self, Progress};
+use crate::commit::{self, RunProgress};
 use crate::error::Error;
-use crate::runs::Held;
-use crate::snapshot::{CallOutcome, Called, Place, Snapshot, When};
+use crate::runs::RunLease;
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome, RunSnapshot};
 use crate::state::RunState;
-use crate::steps::NewStep;
+use crate::steps::NewRunStep;
 
 /// For one call of a tool. What was said to lead to it is stored with its intent, what came of it with its result.
 pub(crate) struct CallJournal {
-    pub(crate) held: Held,
+    pub(crate) held: RunLease,
     /// With the call in it, not ended yet.
-    pub(crate) snapshot: Snapshot,
-    pub(crate) place: Place,
+    pub(crate) snapshot: RunSnapshot,
+    pub(crate) place: CallIndex,
     /// What was not written down yet.
-    pub(crate) steps: Vec<NewStep>,
+    pub(crate) steps: Vec<NewRunStep>,
     pub(crate) calls: Vec<CallRecord>,
     /// Everything happens in one transaction: then once is enough.
     pub(crate) is_inside: bool,
@@ -39,19 +39,19 @@ pub(crate) struct CallJournal {
 }
 
 impl CallJournal {
-    fn when(&self) -> When {
-        When { epoch: self.held.epoch, now: self.clock.now() }
+    fn when(&self) -> EpochStamp {
+        EpochStamp { epoch: self.held.epoch, now: self.clock.now() }
     }
 
     fn write(
         &self,
         tx: &mut Tx<'_>,
         state: RunState,
-        snapshot: &Snapshot,
-        (steps, calls): (&[NewStep], &[CallRecord]),
+        snapshot: &RunSnapshot,
+        (steps, calls): (&[NewRunStep], &[CallRecord]),
         stored: &Arc<AtomicBool>,
     ) -> munshi_store::Result<()> {
-        let progress = Progress { held: self.held, state, snapshot, steps, calls };
+        let progress = RunProgress { held: self.held, state, snapshot, steps, calls };
         match commit::journal(tx, &progress) {
             Ok(()) => {
                 let stored = stored.clone();
@@ -68,41 +68,41 @@ impl CallJournal {
     }
 }
 
-impl Journal for CallJournal {
-    fn begun(&self, tx: &mut Tx<'_>, begun: &Begun) -> munshi_store::Result<()> {
+impl ActJournal for CallJournal {
+    fn begun(&self, tx: &mut Tx<'_>, begun: &ActDecision) -> munshi_store::Result<()> {
         if self.is_inside {
             return Ok(());
         }
         let mut snapshot = self.snapshot.clone();
         let state = match begun {
-            Begun::Wait(approval, _) => {
-                snapshot.note(self.place, &Answer::Waiting(approval.clone()), self.when());
+            ActDecision::Wait(approval, _) => {
+                snapshot.note(self.place, &ToolAnswer::Waiting(approval.clone()), self.when());
                 RunState::Acting
             }
-            Begun::Go(_) => {
+            ActDecision::Go(_) => {
                 // The wish is stored with it: no model is asked for it again.
                 snapshot.rested = self.held.epoch;
                 RunState::Acting
             }
-            Begun::Refused(_) | Begun::Past(_) => RunState::CheckingSafety,
+            ActDecision::Refused(_) | ActDecision::Past(_) => RunState::CheckingSafety,
         };
         self.write(tx, state, &snapshot, (&self.steps, &self.calls), &self.written)
     }
 
-    fn ended(&self, tx: &mut Tx<'_>, answer: &Answer) -> munshi_store::Result<()> {
+    fn ended(&self, tx: &mut Tx<'_>, answer: &ToolAnswer) -> munshi_store::Result<()> {
         let mut snapshot = self.snapshot.clone();
         snapshot.note(self.place, answer, self.when());
-        let observed = snapshot.called(self.place).map(|called| NewStep {
+        let observed = snapshot.called(self.place).map(|called| NewRunStep {
             state: RunState::Observing,
             body: body(called),
             micros: i64::try_from(self.since.elapsed().as_micros()).unwrap_or(i64::MAX),
             at: self.clock.now(),
         });
         if !self.is_inside {
-            let steps: Vec<NewStep> = observed.into_iter().collect();
+            let steps: Vec<NewRunStep> = observed.into_iter().collect();
             return self.write(tx, RunState::Observing, &snapshot, (&steps, &[]), &self.observed);
         }
-        let steps: Vec<NewStep> = self.steps.iter().cloned().chain(observed).collect();
+        let steps: Vec<NewRunStep> = self.steps.iter().cloned().chain(observed).collect();
         self.write(tx, RunState::Observing, &snapshot, (&steps, &self.calls), &self.observed)?;
         let written = self.written.clone();
         tx.after_commit(move || written.store(true, Ordering::SeqCst));
@@ -111,20 +111,20 @@ impl Journal for CallJournal {
 }
 
 /// What a step says of a call.
-pub(crate) fn body(called: &Called) -> Value {
+pub(crate) fn body(called: &ExchangeCall) -> Value {
     let (ok, result) = match &called.outcome {
-        CallOutcome::Ended { ok, result } => (*ok, result.clone()),
-        CallOutcome::Waiting { approval, again_at: None } => {
+        ExchangeCallOutcome::Ended { ok, result } => (*ok, result.clone()),
+        ExchangeCallOutcome::Waiting { approval, again_at: None } => {
             (false, json!({ "ok": false, "code": "waiting_approval", "approval": approval }))
         }
-        CallOutcome::Waiting { approval, again_at } => {
+        ExchangeCallOutcome::Waiting { approval, again_at } => {
             let code = "waiting_limit";
             (false, json!({ "ok": false, "code": code, "approval": approval, "again_at": again_at }))
         }
-        CallOutcome::Login { connector, until, .. } => {
+        ExchangeCallOutcome::Login { connector, until, .. } => {
             (false, json!({ "ok": false, "code": LOGIN_NEEDED, "connector": connector, "until": until }))
         }
-        CallOutcome::Open | CallOutcome::Handed { .. } => (false, Value::Null),
+        ExchangeCallOutcome::Open | ExchangeCallOutcome::Handed { .. } => (false, Value::Null),
     };
     json!({ "tool": called.tool, "arguments": called.arguments, "act": called.act, "ok": ok, "result": result })
 }

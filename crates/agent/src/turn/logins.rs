@@ -6,17 +6,17 @@ use munshi_identity::{Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, RunId};
 
-use super::{End, Turn, voice_of};
-use crate::engine::Inner;
+use super::{Turn, TurnOutcome, voice_of};
+use crate::engine::TurnEngineInner;
 use crate::error::Result;
 use crate::runs;
-use crate::telling::{self, Told};
+use crate::telling::{self, ConversationNotice};
 use crate::unanswered::conversation;
 
 impl Turn {
     /// A message with the code that a page shows to whoever opened a link: it shows that the browser is this person's. None
     /// where it is something else.
-    pub(super) async fn hear_login_code(&mut self) -> Result<Option<End>> {
+    pub(super) async fn hear_login_code(&mut self) -> Result<Option<TurnOutcome>> {
         if !self.snapshot.may_wait || !may(self.prepared.principal.role()) {
             return Ok(None);
         }
@@ -31,7 +31,7 @@ impl Turn {
         self.is_answer = true;
         let words = self.phrase("login-proved", &slots(&connector));
         self.reply.say(&words);
-        Ok(Some(End::Replied))
+        Ok(Some(TurnOutcome::Replied))
     }
 
     /// Says what has to be done before this goes on. What was said and has not been done since is not said again.
@@ -79,7 +79,7 @@ fn slots(connector: &str) -> Vec<(String, String)> {
 }
 
 /// Owners and admins get a link, each in their own conversation.
-fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> Result<()> {
+fn tell_others(tx: &mut Tx<'_>, inner: &TurnEngineInner, run: RunId, connector: &str) -> Result<()> {
     let Some(run) = runs::find(tx, run)? else { return Ok(()) };
     let members = persons::members(tx)?;
     let those: Vec<PersonId> = members.iter().filter(|one| may(one.role)).map(|one| one.id).collect();
@@ -93,7 +93,7 @@ fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> R
         let Some(link) = inner.dispatcher.offer_login(tx, connector, session.person)? else { return Ok(()) };
         let profile = persons::find(tx, session.person)?.and_then(|person| person.language);
         let voice = voice_of(session.language.as_ref(), profile);
-        let fills = [("name", munshi_lang::Fill::Text(connector))];
+        let fills = [("name", munshi_lang::PlaceholderValue::Text(connector))];
         let say = |name: &str| {
             inner.book.say(name, voice, &fills).unwrap_or_else(|error| {
                 tracing::error!(%error, phrase = name, "a phrase can't be said");
@@ -101,7 +101,13 @@ fn tell_others(tx: &mut Tx<'_>, inner: &Inner, run: RunId, connector: &str) -> R
             })
         };
         let text = format!("{}\n{link}\n{}", say("login-needed"), say("login-code"));
-        telling::put(tx, inner, &session, run.id, Told { text, ..Told::default() })?;
+        telling::put(
+            tx,
+            inner,
+            &session,
+            run.id,
+            ConversationNotice { text, ..ConversationNotice::default() },
+        )?;
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use metrics::{counter, histogram};
 use munshi_types::tier::Channel;
 
-use super::Timings;
-use crate::decisions::Decision;
+use super::TurnTimings;
+use crate::decisions::TurnDecision;
 
 /// A turn that ended, or waits for a person, and is stored.
-pub(crate) fn ended(channel: Channel, decision: &Decision, took: &Timings) {
+pub(crate) fn ended(channel: Channel, decision: &TurnDecision, took: &TurnTimings) {
     came_to(channel, &decision.outcome);
     let stage = |name: &'static str, micros: i64| {
         let seconds = Duration::from_micros(micros.max(0).unsigned_abs()).as_secs_f64();
@@ -38,7 +38,7 @@ pub(crate) fn came_to(channel: Channel, outcome: &str) {
     counter!("munshi_turns_total", "channel" => channel.as_str(), "outcome" => outcome).increment(1);
 }
 
-fn spent(channel: Channel, decision: &Decision) {
+fn spent(channel: Channel, decision: &TurnDecision) {
     let channel = channel.as_str();
     if decision.is_degraded {
         counter!("munshi_turns_degraded_total", "channel" => channel).increment(1);

@@ -33,14 +33,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use munshi_llm::gateway::{MemoryTab, Route};
-use munshi_pack::Reading;
+use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
+use munshi_pack::PackReading;
 use munshi_safety::budget::RunBudget;
-use munshi_safety::pipeline::{Concern, Source, Taint};
-use munshi_safety::privacy::TokenVeil;
-use munshi_tiers::Resolution;
-use munshi_tiers::prompt::Report;
-use munshi_tools::Next;
+use munshi_safety::pipeline::{ActConcern, Taint, TaintSource};
+use munshi_safety::privacy::PseudonymRedactor;
+use munshi_tiers::BindingResolution;
+use munshi_tiers::prompt::PromptReport;
+use munshi_tools::FailureHint;
 use munshi_types::{ActId, TenantId};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -48,61 +48,61 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use close::voice_of;
 pub(crate) use consent::asking;
 pub(crate) use reply::first_generation;
-pub(crate) use timings::Clockwork;
-pub use timings::Timings;
-pub(crate) use tongue::Tongue;
+pub(crate) use timings::TurnStopwatch;
+pub use timings::TurnTimings;
+pub(crate) use tongue::ReplyLanguage;
 
-use self::act::Acted;
-use self::pause::Pause;
-use self::prepare::Prepared;
-use self::reply::{Manner, Reply};
-use self::think::Thought;
-use crate::choices::Asked;
-use crate::engine::Inner;
-use crate::entities::Entities;
+use self::act::ActStageOutcome;
+use self::pause::TurnPause;
+use self::prepare::PreparedTurn;
+use self::reply::{ReplySettings, ReplyWriter};
+use self::think::ThinkStageOutcome;
+use crate::choices::ChoiceQuestion;
+use crate::engine::TurnEngineInner;
+use crate::entities::SessionEntities;
 use crate::error::{Error, Result};
-use crate::event::Event;
-use crate::hub::Room;
-use crate::marks::{Shown, Which};
-use crate::purse::{Purse, sum};
+use crate::event::RunEvent;
+use crate::hub::RunChannel;
+use crate::marks::{PendingApprovalChoice, ShownApproval};
+use crate::purse::{TurnBudget, sum};
 use crate::routing;
-use crate::rules::Rules;
-use crate::runs::{self, Held, Run};
-use crate::snapshot::{CallOutcome, Called, Snapshot};
-use crate::state::{Halt, RunState};
-use crate::steps::NewStep;
+use crate::rules::BindingRules;
+use crate::runs::{self, Run, RunLease};
+use crate::snapshot::{ExchangeCall, ExchangeCallOutcome, RunSnapshot};
+use crate::state::{HaltReason, RunState};
+use crate::steps::NewRunStep;
 use crate::tainted::WindowTaint;
 
 /// How a turn came to its end, for now or for good.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum TurnOutcome {
     Replied,
-    Waiting(Pause),
+    Waiting(TurnPause),
     /// The program is to call tools of its own; whoever comes back with their answers goes on.
     Handed,
-    Halted(Halt),
+    Halted(HaltReason),
 }
 
 /// A turn under way, in one process.
 pub(crate) struct Turn {
-    engine: Arc<Inner>,
+    engine: Arc<TurnEngineInner>,
     tenant: TenantId,
-    held: Held,
+    held: RunLease,
     run: Run,
-    place: Arc<Resolution>,
-    rules: Rules,
-    prepared: Prepared,
-    route: Arc<Route>,
-    snapshot: Snapshot,
-    reply: Reply,
-    purse: Arc<Purse>,
-    tab: Arc<MemoryTab>,
-    veil: TokenVeil,
+    place: Arc<BindingResolution>,
+    rules: BindingRules,
+    prepared: PreparedTurn,
+    route: Arc<ModelRoute>,
+    snapshot: RunSnapshot,
+    reply: ReplyWriter,
+    purse: Arc<TurnBudget>,
+    tab: Arc<InMemoryCallLog>,
+    veil: PseudonymRedactor,
     /// What was not stored yet.
-    steps: Vec<NewStep>,
+    steps: Vec<NewRunStep>,
     entered: (RunState, Instant),
-    timings: Clockwork,
-    report: Report,
+    timings: TurnStopwatch,
+    report: PromptReport,
     /// Who answered last.
     target: Option<String>,
     /// What the model wants back with the reply.
@@ -114,30 +114,30 @@ pub(crate) struct Turn {
     /// Acts that this process began, and those it found begun.
     begun: HashSet<ActId>,
     /// What packs want confirmed of an act, in their own words.
-    concerned: HashMap<ActId, Vec<Concern>>,
+    concerned: HashMap<ActId, Vec<ActConcern>>,
     taken_up: HashSet<ActId>,
     /// Calls that followers have seen.
     shown: HashSet<ActId>,
     /// What the conversation has spoken of.
-    entities: Entities,
+    entities: SessionEntities,
     /// Whose words stand in what it is told of the conversation.
     window: WindowTaint,
     /// How many exchanges a model has seen, as far as this process knows.
     heard: usize,
     /// A call that found nothing, what may help, and the search that is made for it.
-    searching: Option<(Called, Next, ActId)>,
+    searching: Option<(ExchangeCall, FailureHint, ActId)>,
     /// What the model thinks may come next.
     proposed: Vec<String>,
     /// What the person is to choose from, where the reply asks which.
-    which: Option<Which>,
+    which: Option<PendingApprovalChoice>,
     /// What the person has just picked, and what it was called.
     picked: Option<(Value, String)>,
     /// Choices that the message has passed by.
-    passed_by: Option<Asked>,
+    passed_by: Option<ChoiceQuestion>,
     /// The message answers a question of ours.
     is_answer: bool,
     /// Questions that the reply puts before the person, beside those of the run's own acts.
-    asks: Vec<Shown>,
+    asks: Vec<ShownApproval>,
     /// What was found wrong beside what the rules found.
     objections: Vec<String>,
     limit: RunBudget,
@@ -147,10 +147,10 @@ pub(crate) struct Turn {
 impl Turn {
     /// Reads what the turn needs, on one snapshot.
     pub(crate) async fn prepare(
-        engine: Arc<Inner>,
-        held: Held,
-        place: Arc<Resolution>,
-        room: Arc<Room>,
+        engine: Arc<TurnEngineInner>,
+        held: RunLease,
+        place: Arc<BindingResolution>,
+        room: Arc<RunChannel>,
         stop: CancellationToken,
     ) -> Result<Self> {
         let begun = Instant::now();
@@ -184,10 +184,10 @@ impl Turn {
     }
 
     fn with(
-        engine: Arc<Inner>,
-        held: Held,
-        (run, mut prepared, place): (Run, Prepared, Arc<Resolution>),
-        (room, stop): (Arc<Room>, CancellationToken),
+        engine: Arc<TurnEngineInner>,
+        held: RunLease,
+        (run, mut prepared, place): (Run, PreparedTurn, Arc<BindingResolution>),
+        (room, stop): (Arc<RunChannel>, CancellationToken),
         begun: Instant,
     ) -> Result<Self> {
         let rules = engine.rules.of(&place)?;
@@ -202,18 +202,18 @@ impl Turn {
             snapshot = resumed.into_snapshot(snapshot, brought, &engine.ids);
         }
         let (entities, window) = ground::recall(&prepared, &mut snapshot);
-        let manner = Manner {
+        let manner = ReplySettings {
             book: engine.book.clone(),
             voice: prepared.tongue.voice,
             rules: rules.set.clone(),
             context: ground::context(&engine, &prepared, &place, &rules.set),
         };
-        let mut reply = Reply::begin(room, held, manner);
+        let mut reply = ReplyWriter::begin(room, held, manner);
         reply.retell(&snapshot.said, &snapshot.marks);
         let purse = Arc::new(ground::purse(&engine, &run, &place, (prepared.aside, &snapshot)));
         let own = routing::route(&place.agent.body, &engine.route, engine.gateway.targets());
         let own = prepared.residency.restrict(own);
-        let route = Route { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
+        let route = ModelRoute { permitted: engine.settings.classes.permitted(prepared.plan), ..own };
         let route = Arc::new(if snapshot.is_read { think::here_only(&route, engine.here()) } else { route });
         let veil = ground::veil(&engine, &prepared, &snapshot)?;
         let known: HashSet<ActId> = snapshot.all().map(|called| called.act).collect();
@@ -235,8 +235,8 @@ impl Turn {
             veil,
             steps: Vec::new(),
             entered: (RunState::Preparing, begun),
-            timings: Clockwork::begin(begun),
-            report: Report::default(),
+            timings: TurnStopwatch::begin(begun),
+            report: PromptReport::default(),
             target: None,
             state: Vec::new(),
             is_cut: false,
@@ -269,10 +269,10 @@ impl Turn {
     }
 
     /// Walks the stages until there is something to store.
-    pub(crate) async fn walk(&mut self) -> Result<End> {
+    pub(crate) async fn walk(&mut self) -> Result<TurnOutcome> {
         self.timings.prepared();
         if let Some(halt) = self.snapshot.halt.clone() {
-            return Ok(End::Halted(halt));
+            return Ok(TurnOutcome::Halted(halt));
         }
         if self.snapshot.exchanges.is_empty() {
             if let Some(end) = self.hear_login_code().await? {
@@ -287,33 +287,33 @@ impl Turn {
         }
         loop {
             if let Some(halt) = self.may_go_on() {
-                return Ok(End::Halted(halt));
+                return Ok(TurnOutcome::Halted(halt));
             }
             match self.act().await? {
-                Acted::On if self.has_only_expired() => return Ok(End::Replied),
-                Acted::On if self.is_left_to_itself() => {
+                ActStageOutcome::On if self.has_only_expired() => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::On if self.is_left_to_itself() => {
                     self.say_working();
-                    return Ok(End::Replied);
+                    return Ok(TurnOutcome::Replied);
                 }
-                Acted::On => {}
-                Acted::Asked => return Ok(End::Replied),
-                Acted::Waiting(pause) => return Ok(End::Waiting(pause)),
-                Acted::Handed => return Ok(End::Handed),
-                Acted::Halted(halt) => return Ok(End::Halted(halt)),
+                ActStageOutcome::On => {}
+                ActStageOutcome::Asked => return Ok(TurnOutcome::Replied),
+                ActStageOutcome::Waiting(pause) => return Ok(TurnOutcome::Waiting(pause)),
+                ActStageOutcome::Handed => return Ok(TurnOutcome::Handed),
+                ActStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
             }
             if let Some(halt) = self.may_go_on() {
-                return Ok(End::Halted(halt));
+                return Ok(TurnOutcome::Halted(halt));
             }
             if self.snapshot.is_read && self.engine.here().is_none() {
                 self.say_done();
-                return Ok(End::Replied);
+                return Ok(TurnOutcome::Replied);
             }
             match self.think().await? {
-                Thought::Said => return Ok(End::Replied),
-                Thought::Halted(halt) => return Ok(End::Halted(halt)),
-                Thought::Wants(message) => {
+                ThinkStageOutcome::Said => return Ok(TurnOutcome::Replied),
+                ThinkStageOutcome::Halted(halt) => return Ok(TurnOutcome::Halted(halt)),
+                ThinkStageOutcome::Wants(message) => {
                     if let Some(halt) = self.wish(message) {
-                        return Ok(End::Halted(halt));
+                        return Ok(TurnOutcome::Halted(halt));
                     }
                 }
             }
@@ -321,7 +321,7 @@ impl Turn {
     }
 
     /// What needs no model to be understood: a pick among choices, or what a pack reads by itself.
-    fn begin_without_model(&mut self) -> Option<End> {
+    fn begin_without_model(&mut self) -> Option<TurnOutcome> {
         let is_fresh = |turn: &Self| turn.snapshot.exchanges.is_empty() && turn.snapshot.model_calls == 0;
         if !is_fresh(self) {
             return None;
@@ -331,9 +331,9 @@ impl Turn {
     }
 
     /// Every transition asks: is it still wanted, and is there anything left to go on with?
-    fn may_go_on(&mut self) -> Option<Halt> {
+    fn may_go_on(&mut self) -> Option<HaltReason> {
         if self.stop.is_cancelled() {
-            return Some(Halt::Cancelled);
+            return Some(HaltReason::Cancelled);
         }
         let money = self.purse.used();
         let used = self.snapshot.used.again();
@@ -341,7 +341,7 @@ impl Turn {
             munshi_safety::budget::RunUse { tokens: money.tokens, money: money.money, ..used }
                 .after(self.timings.worked());
         let used = sum(self.snapshot.used, self.snapshot.before);
-        self.limit.check(&used).err().map(|spent| Halt::RunSpent(spent.to_string()))
+        self.limit.check(&used).err().map(|spent| HaltReason::RunSpent(spent.to_string()))
     }
 
     /// How long the turn may still take.
@@ -350,33 +350,34 @@ impl Turn {
     }
 
     /// A pack may know what the message is without any model.
-    fn read_by_packs(&mut self) -> Option<End> {
+    fn read_by_packs(&mut self) -> Option<TurnOutcome> {
         let scene = self.prepared.scene.clone();
         let reading = self.engine.house.readers.iter().find_map(|reader| reader.read(&scene))?;
         self.snapshot.is_read = true;
         match reading {
-            Reading::Say { phrase, slots } => {
+            PackReading::Say { phrase, slots } => {
                 let words = self.phrase(&phrase, &slots);
                 self.reply.say(&words);
-                Some(End::Replied)
+                Some(TurnOutcome::Replied)
             }
-            Reading::Call { tool, arguments } => {
-                self.snapshot.taint.sources.insert(Source::Document);
+            PackReading::Call { tool, arguments } => {
+                self.snapshot.taint.sources.insert(TaintSource::Document);
                 self.snapshot.taint.own_words.clear();
                 self.route = Arc::new(think::here_only(&self.route, self.engine.here()));
-                self.wish(consent::asking(&tool, arguments)).map(End::Halted)
+                self.wish(consent::asking(&tool, arguments)).map(TurnOutcome::Halted)
             }
         }
     }
 
     /// What a pack had done, where no model of this machine can tell of it.
     fn say_done(&mut self) {
-        let is_ok = |called: &Called| matches!(called.outcome, CallOutcome::Ended { ok: true, .. });
+        let is_ok =
+            |called: &ExchangeCall| matches!(called.outcome, ExchangeCallOutcome::Ended { ok: true, .. });
         if self.snapshot.all().all(is_ok) {
             let words = self.phrase("done", &[]);
             return self.reply.say(&words);
         }
-        self.excuse(&Halt::Broken(String::new()));
+        self.excuse(&HaltReason::Broken(String::new()));
     }
 
     /// A new state, and how long the last one took.
@@ -387,12 +388,12 @@ impl Turn {
         let (before, since) = std::mem::replace(&mut self.entered, (state, Instant::now()));
         self.step(before, Value::Null, since.elapsed());
         let what = state.as_str().to_owned();
-        self.reply.mention(Event::Thinking { what });
+        self.reply.mention(RunEvent::Thinking { what });
     }
 
     fn step(&mut self, state: RunState, body: Value, took: Duration) {
         let micros = i64::try_from(took.as_micros()).unwrap_or(i64::MAX);
-        self.steps.push(NewStep { state, body, micros, at: self.engine.clock.now() });
+        self.steps.push(NewRunStep { state, body, micros, at: self.engine.clock.now() });
     }
 
     /// What the tokens of models elsewhere stand for; it is kept wherever an answer of theirs is.

@@ -2,36 +2,36 @@
 //! what was agreed to, a question whose time is over.
 
 use jiff::Unit;
-use munshi_lang::Fill;
+use munshi_lang::PlaceholderValue;
 use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
 use munshi_types::{ActId, MessageId, Timestamp};
 
-use super::{End, Turn};
-use crate::commit::{Ending, Response};
+use super::{Turn, TurnOutcome};
+use crate::commit::{TurnCommit, TurnStatus};
 use crate::error::Result;
-use crate::runs::Held;
-use crate::sessions::Learned;
-use crate::snapshot::Called;
+use crate::runs::RunLease;
+use crate::sessions::SessionUpdate;
+use crate::snapshot::ExchangeCall;
 
 #[derive(Debug, Default)]
-pub(crate) struct Pause {
+pub(crate) struct TurnPause {
     /// Questions to a person.
     pub(crate) asked: Vec<Approval>,
     /// What somebody agreed to, and a limit stands in the way of.
-    pub(crate) delayed: Vec<Delayed>,
+    pub(crate) delayed: Vec<DelayedAct>,
     /// Somebody has to log in at a connector's service.
     pub(crate) is_shut: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Delayed {
+pub(crate) struct DelayedAct {
     pub(crate) act: ActId,
     /// When the limit frees, where that is known.
     pub(crate) until: Option<Timestamp>,
 }
 
-impl Pause {
+impl TurnPause {
     pub(crate) fn is_empty(&self) -> bool {
         self.asked.is_empty() && self.delayed.is_empty() && !self.is_shut
     }
@@ -39,7 +39,7 @@ impl Pause {
 
 impl Turn {
     /// What the person has to hear about a pause. What they have heard before is not said again.
-    pub(crate) async fn tell_pause(&mut self, pause: &Pause) -> Result<()> {
+    pub(crate) async fn tell_pause(&mut self, pause: &TurnPause) -> Result<()> {
         for delayed in &pause.delayed {
             if self.snapshot.told_delayed.contains(&delayed.act) {
                 continue;
@@ -59,26 +59,26 @@ impl Turn {
     }
 
     /// Whether there is nothing new to say: a limit is still in the way.
-    pub(crate) fn is_silent(&self, end: &End) -> bool {
-        matches!(end, End::Waiting(_)) && self.reply.text().trim().is_empty()
+    pub(crate) fn is_silent(&self, end: &TurnOutcome) -> bool {
+        matches!(end, TurnOutcome::Waiting(_)) && self.reply.text().trim().is_empty()
     }
 
     /// Pauses again without a word.
-    pub(crate) async fn rest(mut self) -> Result<Option<Held>> {
+    pub(crate) async fn rest(mut self) -> Result<Option<RunLease>> {
         self.sync();
         // To look whether a limit has freed is no step of the run's work.
         self.snapshot.used.iterations = self.run.snapshot.used.iterations;
         let spent = self.purse.drawn().amount();
-        let response = Response {
+        let response = TurnCommit {
             held: self.held,
             session: self.run.session,
             binding: self.run.binding,
             channel: self.run.channel,
-            ending: Ending::Waiting(Box::new(self.paused())),
+            ending: TurnStatus::Waiting(Box::new(self.paused())),
             reply: None,
             deliver: None,
             settle: self.run.reservation.map(|reservation| (reservation, spent)),
-            learned: Learned::default(),
+            learned: SessionUpdate::default(),
             steps: std::mem::take(&mut self.steps),
             calls: self.tab.take(),
             violations: Vec::new(),
@@ -102,7 +102,8 @@ impl Turn {
             if full < local { full.checked_add(jiff::Span::new().minutes(1)).ok() } else { Some(full) }
         });
         let Some(minute) = minute else { return self.phrase("waiting-limit-open", &[]) };
-        let fills = [("date", Fill::Day(minute.date())), ("time", Fill::Time(minute.time()))];
+        let fills =
+            [("date", PlaceholderValue::Day(minute.date())), ("time", PlaceholderValue::Time(minute.time()))];
         let said = self.engine.book.say("waiting-limit", self.prepared.tongue.voice, &fills);
         said.unwrap_or_else(|error| {
             tracing::error!(%error, "a phrase can't be said");
@@ -114,10 +115,10 @@ impl Turn {
     pub(crate) fn has_only_expired(&self) -> bool {
         let last = self.snapshot.exchanges.last();
         let calls = last.map_or(&[][..], |exchange| exchange.calls.as_slice());
-        calls.iter().any(|called| self.is_untold(called)) && calls.iter().all(Called::has_expired)
+        calls.iter().any(|called| self.is_untold(called)) && calls.iter().all(ExchangeCall::has_expired)
     }
 
-    fn is_untold(&self, called: &Called) -> bool {
+    fn is_untold(&self, called: &ExchangeCall) -> bool {
         called.has_expired() && !self.snapshot.told_expired.contains(&called.act)
     }
 

@@ -4,25 +4,25 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
-use munshi_pack::{By, Earlier, Gathered, House, Scene};
-use munshi_safety::acts::Office;
-use munshi_safety::approvals::{self, Approval, Kind, State};
-use munshi_safety::budget::{self, Aside, Plan};
-use munshi_safety::pipeline::{Concern, Door, Source};
+use munshi_pack::{EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution};
+use munshi_safety::acts::ActServices;
+use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
+use munshi_safety::budget::{self, OpenReservation, UsagePlan};
+use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
 use munshi_safety::policy::DataResidency;
-use munshi_safety::privacy::{KnownPeople, People};
+use munshi_safety::privacy::{KnownPeopleCache, ProtectedPeople};
 use munshi_store::Tx;
-use munshi_tiers::prompt::{Recalled, Spoken};
-use munshi_tiers::{Resolution, contract};
+use munshi_tiers::prompt::{RecallItem, UtteranceText};
+use munshi_tiers::{BindingResolution, contract};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ActId, ApprovalId, Id, MessageId, RunId, Timestamp};
 use serde_json::Value;
 
-use super::tongue::Tongue;
-use crate::brought::{self, Brought, Overlay, Resumed};
+use super::tongue::ReplyLanguage;
+use crate::brought::{self, ClientContext, ClientResumption, ConversationOverlay};
 use crate::error::{Error, Result};
-use crate::marks::Marks;
-use crate::messages::{self, Message, Speaker, Standing};
+use crate::marks::ReplyMarks;
+use crate::messages::{self, Message, MessageSpeaker, MessageStatus};
 use crate::outbox::{self, OutboxState};
 use crate::runs::Run;
 use crate::sessions::{self, Session};
@@ -34,7 +34,7 @@ const MOST_COMPARED: u32 = 400;
 
 /// All that was read for a turn, on one snapshot of the database.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedTurn {
     pub(crate) session: Session,
     pub(crate) person: Option<Person>,
     pub(crate) principal: Principal,
@@ -43,27 +43,27 @@ pub(crate) struct Prepared {
     pub(crate) is_program: bool,
     /// What was said before it, the oldest first: as it is stored, or as the program tells that brought it.
     pub(crate) history: Vec<Message>,
-    pub(crate) brought: Option<Brought>,
+    pub(crate) brought: Option<ClientContext>,
     /// What the answers that were brought belong to.
-    pub(crate) resumed: Option<Resumed>,
+    pub(crate) resumed: Option<ClientResumption>,
     /// Whose words stand in what was brought, beside those that were said here.
-    pub(crate) strange: BTreeSet<Source>,
-    pub(crate) tongue: Tongue,
-    pub(crate) scene: Scene,
-    pub(crate) gathered: Gathered,
+    pub(crate) strange: BTreeSet<TaintSource>,
+    pub(crate) tongue: ReplyLanguage,
+    pub(crate) scene: PackTurnContext,
+    pub(crate) gathered: PromptContribution,
     /// Whose names and numbers no model elsewhere sees.
-    pub(crate) people: People,
+    pub(crate) people: ProtectedPeople,
     /// Questions of this conversation that nobody has answered, and those that were just put before the person.
     pub(crate) pending: Vec<Approval>,
     /// What questions about acts should name beyond what was asked for.
-    pub(crate) named: HashMap<ActId, Vec<Concern>>,
+    pub(crate) named: HashMap<ActId, Vec<ActConcern>>,
     /// Of our last words those that are still on their way, or never left: nobody can have answered them.
     pub(crate) unsent: HashSet<MessageId>,
-    pub(crate) plan: Plan,
+    pub(crate) plan: UsagePlan,
     /// Which models the tenant lets see its data.
     pub(crate) residency: DataResidency,
     /// What was set aside with the message, as far as it still is.
-    pub(crate) aside: Option<Aside>,
+    pub(crate) aside: Option<OpenReservation>,
     /// Whether a model beyond this machine may be asked.
     pub(crate) leaves: bool,
 }
@@ -71,17 +71,17 @@ pub(crate) struct Prepared {
 pub(crate) fn read(
     tx: &mut Tx<'_>,
     run: &Run,
-    place: &Resolution,
-    (house, office): (&Arc<House>, &Office),
+    place: &BindingResolution,
+    (house, office): (&Arc<PackRegistry>, &ActServices),
     now: Timestamp,
-) -> Result<Prepared> {
+) -> Result<PreparedTurn> {
     let mut session = sessions::find(tx, run.session)?.ok_or(Error::NoRun)?;
     let Told { message, history, brought, resumed, recalled, strange } = told(tx, run, &mut session)?;
     let person = persons::find(tx, run.person)?;
     let principal = principal(tx, run, person.as_ref());
-    let mut scene = Scene {
+    let mut scene = PackTurnContext {
         principal: principal.clone(),
-        door: Door::from(place.binding.door),
+        door: CallerAudience::from(place.binding.door),
         binding: run.binding,
         session: run.session,
         channel: run.channel,
@@ -95,16 +95,16 @@ pub(crate) fn read(
     };
     let tongue = tongue(house, &scene, (&message, &history), person.as_ref(), place);
     scene.language = Some(tongue.person.clone());
-    let mut gathered = Gathered::default();
+    let mut gathered = PromptContribution::default();
     for source in &house.contexts {
         gathered.add(source.gather(tx, &scene)?);
     }
     let facts = gathered.facts.iter().map(|fact| &fact.text);
     scene.standing = gathered.profile.iter().chain(facts).map(|line| line.as_str().to_owned()).collect();
     gathered.recall.extend(recalled);
-    let people = People::from(std::mem::take(&mut gathered.people));
+    let people = ProtectedPeople::from(std::mem::take(&mut gathered.people));
     let mut pending = approvals::pending_in(tx, run.session.as_uuid())?;
-    pending.retain(|approval| approval.kind == Kind::Act);
+    pending.retain(|approval| approval.kind == ApprovalKind::Act);
     for asked in asked(tx, &history)? {
         if pending.iter().all(|known| known.id != asked.id) {
             pending.push(asked);
@@ -116,7 +116,7 @@ pub(crate) fn read(
     let plan = budget::plan(tx, office.governor.settings())?;
     let residency = office.policy(tx)?.residency.clone();
     let aside = run.reservation.map(|reservation| budget::aside(tx, reservation, now)).transpose()?.flatten();
-    Ok(Prepared {
+    Ok(PreparedTurn {
         session,
         person,
         principal,
@@ -140,9 +140,9 @@ pub(crate) fn read(
     })
 }
 
-impl Prepared {
+impl PreparedTurn {
     /// Reads whom the tenant has met, for turns that a model elsewhere may answer.
-    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>, known: &KnownPeople) -> Result<()> {
+    pub(crate) fn meet_everybody(&mut self, tx: &mut Tx<'_>, known: &KnownPeopleCache) -> Result<()> {
         self.leaves = true;
         let mut met = known.met(tx, Some(self.session.person))?;
         met.others.append(&mut self.people.others);
@@ -154,13 +154,13 @@ impl Prepared {
 /// What packs name of the acts that wait in this conversation, as it was when they were asked about.
 fn named_of(
     tx: &mut Tx<'_>,
-    house: &House,
-    scene: &Scene,
+    house: &PackRegistry,
+    scene: &PackTurnContext,
     pending: &[Approval],
-) -> Result<HashMap<ActId, Vec<Concern>>> {
+) -> Result<HashMap<ActId, Vec<ActConcern>>> {
     let own = pending.iter().filter(|one| one.session == Some(scene.session.as_uuid()));
     let mut all = HashMap::new();
-    for one in own.filter(|one| one.kind == Kind::Act) {
+    for one in own.filter(|one| one.kind == ApprovalKind::Act) {
         all.insert(one.act, named(tx, (house, scene), (&one.tool, &one.arguments), Some(one.asked_at))?);
     }
     Ok(all)
@@ -169,10 +169,10 @@ fn named_of(
 /// What packs name of an act.
 pub(crate) fn named(
     tx: &mut Tx<'_>,
-    (house, scene): (&House, &Scene),
+    (house, scene): (&PackRegistry, &PackTurnContext),
     act: (&str, &Value),
     since: Option<Timestamp>,
-) -> Result<Vec<Concern>> {
+) -> Result<Vec<ActConcern>> {
     let mut all = Vec::new();
     for check in &house.checks {
         all.extend(check.named(tx, scene, act, since)?);
@@ -181,25 +181,25 @@ pub(crate) fn named(
 }
 
 /// What was said before, as packs are told of it.
-fn earlier(said: &Message) -> Earlier {
+fn earlier(said: &Message) -> EarlierMessage {
     let by = match said.speaker {
-        Speaker::Person => By::Person,
-        Speaker::Persona => By::Persona,
+        MessageSpeaker::Person => EarlierSpeaker::Person,
+        MessageSpeaker::Persona => EarlierSpeaker::Persona,
     };
     let events = said.marks["events"].as_array().into_iter().flatten().map(|mark| &mark["event"]);
     let done = events.filter(|event| event["type"] == "tool_result" && event["ok"] == true);
     let results = done.filter_map(|event| event.pointer("/result/result").cloned()).collect();
-    Earlier { by, text: said.text.clone(), results }
+    EarlierMessage { by, text: said.text.clone(), results }
 }
 
 /// A message and the conversation it stands in.
 struct Told {
     message: Message,
     history: Vec<Message>,
-    brought: Option<Brought>,
-    resumed: Option<Resumed>,
-    recalled: Vec<Recalled>,
-    strange: BTreeSet<Source>,
+    brought: Option<ClientContext>,
+    resumed: Option<ClientResumption>,
+    recalled: Vec<RecallItem>,
+    strange: BTreeSet<TaintSource>,
 }
 
 /// As it is stored, or as the program tells that brought it: then nothing of the session stands beside it but what is
@@ -218,7 +218,7 @@ fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
     };
     let overlay = brought::overlay(&brought, &history, &message);
     if let Some(words) = &brought.words {
-        (message.text, message.tokens) = (words.clone(), Spoken::new(words).tokens());
+        (message.text, message.tokens) = (words.clone(), UtteranceText::new(words).tokens());
     }
     (session.summary, session.aside, session.summarised) = (None, None, -1);
     if !overlay.is_latest {
@@ -226,13 +226,13 @@ fn told(tx: &mut Tx<'_>, run: &Run, session: &mut Session) -> Result<Told> {
     }
     let mut strange = BTreeSet::new();
     if overlay.has_unknown || !brought.notes.is_empty() {
-        strange.insert(Source::Document);
+        strange.insert(TaintSource::Document);
     }
     if !overlay.recalled.is_empty() || !brought.since.is_empty() {
-        strange.insert(Source::Connector);
+        strange.insert(TaintSource::Connector);
     }
     let resumed = brought::resume(tx, run, &brought)?;
-    let Overlay { history, recalled, .. } = overlay;
+    let ConversationOverlay { history, recalled, .. } = overlay;
     Ok(Told { message, history, brought: Some(brought), resumed, recalled, strange })
 }
 
@@ -253,7 +253,7 @@ fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
     let (own, mut others): (Vec<Message>, Vec<Message>) =
         read.into_iter().partition(|said| said.id == run.message);
     others.retain(|said| {
-        said.number < run.number || (said.speaker == Speaker::Persona && earlier.contains(&said.run))
+        said.number < run.number || (said.speaker == MessageSpeaker::Persona && earlier.contains(&said.run))
     });
     Some((own.into_iter().next()?, others))
 }
@@ -261,18 +261,18 @@ fn before(read: Vec<Message>, run: &Run) -> Option<(Message, Vec<Message>)> {
 /// Questions that the last thing we said has put before the person, beside those of their own acts: others' acts, and
 /// whether something happened. A yes to anything else is no answer to them.
 fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
-    let last = history.iter().rev().take_while(|said| said.speaker == Speaker::Persona);
+    let last = history.iter().rev().take_while(|said| said.speaker == MessageSpeaker::Persona);
     let marks = last.filter(|said| said.marks.is_object());
-    let marks = marks.filter_map(|said| serde_json::from_value::<Marks>(said.marks.clone()).ok());
+    let marks = marks.filter_map(|said| serde_json::from_value::<ReplyMarks>(said.marks.clone()).ok());
     let mut ids: Vec<ApprovalId> = Vec::new();
-    for Marks { asks, .. } in marks {
+    for ReplyMarks { asks, .. } in marks {
         ids.extend(
             asks.iter().map(|shown| shown.approval).filter(|id| !ids.contains(id)).collect::<Vec<_>>(),
         );
     }
     let mut found = Vec::new();
     for id in ids {
-        found.extend(approvals::find(tx, id)?.filter(|approval| approval.state == State::Pending));
+        found.extend(approvals::find(tx, id)?.filter(|approval| approval.state == ApprovalStatus::Pending));
     }
     Ok(found)
 }
@@ -280,7 +280,7 @@ fn asked(tx: &mut Tx<'_>, history: &[Message]) -> Result<Vec<Approval>> {
 /// What of our last words waits to be sent, or never will be. What is being sent may have arrived.
 fn unsent(tx: &mut Tx<'_>, history: &[Message]) -> Result<HashSet<MessageId>> {
     let mut unsent = HashSet::new();
-    for said in history.iter().rev().take_while(|said| said.speaker == Speaker::Persona) {
+    for said in history.iter().rev().take_while(|said| said.speaker == MessageSpeaker::Persona) {
         let found = outbox::find(tx, said.id)?;
         if found.is_some_and(|row| matches!(row.state, OutboxState::Waiting | OutboxState::Failed)) {
             unsent.insert(said.id);
@@ -301,27 +301,27 @@ fn principal(tx: &Tx<'_>, run: &Run, person: Option<&Person>) -> Principal {
 
 /// By what the person has written; what a pack reads by itself is somebody else's words, and tells nothing of theirs.
 fn tongue(
-    house: &House,
-    scene: &Scene,
+    house: &PackRegistry,
+    scene: &PackTurnContext,
     (message, history): (&Message, &[Message]),
     person: Option<&Person>,
-    place: &Resolution,
-) -> Tongue {
+    place: &BindingResolution,
+) -> ReplyLanguage {
     let is_own = |text: &str| {
-        let scene = Scene { message: text.to_owned(), ..scene.clone() };
+        let scene = PackTurnContext { message: text.to_owned(), ..scene.clone() };
         !house.readers.iter().any(|reader| reader.read(&scene).is_some())
     };
     let theirs =
-        history.iter().rev().filter(|said| said.speaker == Speaker::Person && said.language.is_some());
+        history.iter().rev().filter(|said| said.speaker == MessageSpeaker::Person && said.language.is_some());
     let own = theirs.filter(|said| is_own(&said.text)).take(RECENT);
     let mut recent: Vec<LanguageCode> = own.filter_map(|said| said.language.clone()).collect();
     recent.reverse();
     let profile = person.and_then(|person| person.language);
     let words = if is_own(&message.text) { message.text.as_str() } else { "" };
-    Tongue::of(words, &recent, profile, &place.human.body.speech)
+    ReplyLanguage::of(words, &recent, profile, &place.human.body.speech)
 }
 
-impl Prepared {
+impl PreparedTurn {
     /// Whether a question was asked in this conversation.
     pub(crate) fn pending_here(&self, approval: &Approval) -> bool {
         approval.session == Some(self.session.id.as_uuid())
@@ -333,7 +333,7 @@ impl Prepared {
     pub(crate) fn told(&self) -> Vec<&Message> {
         let is_told = |said: &&Message| {
             said.number > self.session.summarised
-                && said.standing != Standing::Refused
+                && said.standing != MessageStatus::Refused
                 && !said.text.is_empty()
         };
         let kept = if self.leaves { messages::that_stay(&self.history) } else { HashSet::new() };
@@ -345,9 +345,9 @@ impl Prepared {
                 continue;
             }
             ordered.push(said);
-            if said.speaker == Speaker::Person {
+            if said.speaker == MessageSpeaker::Person {
                 let is_answer =
-                    |other: &&&Message| other.run == said.run && other.speaker == Speaker::Persona;
+                    |other: &&&Message| other.run == said.run && other.speaker == MessageSpeaker::Persona;
                 ordered.extend(told.iter().find(is_answer));
             }
         }

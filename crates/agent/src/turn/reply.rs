@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use munshi_lang::{Phrasebook, Voice};
-use munshi_tiers::guardrails::{Checker, Cleared, Context, Piece, RuleSet, Severity, Violation};
+use munshi_lang::{Locale, Phrasebook};
+use munshi_tiers::guardrails::{
+    ClearedOutput, GuardrailChecker, GuardrailContext, GuardrailRuleSet, GuardrailSeverity,
+    GuardrailViolation, ReplyPiece,
+};
 
-use crate::event::{Event, EventId};
-use crate::hub::Room;
-use crate::marks::Mark;
-use crate::runs::Held;
+use crate::event::{EventId, RunEvent};
+use crate::hub::RunChannel;
+use crate::marks::ReplyMark;
+use crate::runs::RunLease;
 
 /// So many beginnings has one take-up of a run at most.
 const BEGINNINGS: u32 = 1_000;
@@ -19,44 +22,44 @@ const GAP: &str = "\n\n";
 const NEVER: [&str; 3] = ["prompt-leak", "no-secrets", "identity-numbers"];
 
 /// One beginning of a reply, and what went out of it.
-pub(crate) struct Reply {
-    room: Arc<Room>,
+pub(crate) struct ReplyWriter {
+    room: Arc<RunChannel>,
     book: Arc<Phrasebook>,
-    voice: Voice,
-    rules: RuleSet,
-    context: Context,
+    voice: Locale,
+    rules: GuardrailRuleSet,
+    context: GuardrailContext,
     generation: u32,
     number: u32,
     /// What was shown.
     text: String,
-    marks: Vec<Mark>,
+    marks: Vec<ReplyMark>,
     /// What the model said, before any rule looked at it; what a new beginning starts from.
     raw: String,
     /// None before the first word and after the last.
-    checker: Option<Checker>,
-    violations: Vec<Violation>,
+    checker: Option<GuardrailChecker>,
+    violations: Vec<GuardrailViolation>,
 }
 
 /// The number of a take-up's first beginning: one that no other take-up of the run had.
-pub(crate) fn first_generation(held: Held) -> u32 {
+pub(crate) fn first_generation(held: RunLease) -> u32 {
     let epoch = u32::try_from(held.epoch).unwrap_or(u32::MAX);
     epoch.saturating_sub(1).saturating_mul(BEGINNINGS).saturating_add(1)
 }
 
 /// What a reply is told with.
-pub(crate) struct Manner {
+pub(crate) struct ReplySettings {
     pub(crate) book: Arc<Phrasebook>,
-    pub(crate) voice: Voice,
-    pub(crate) rules: RuleSet,
-    pub(crate) context: Context,
+    pub(crate) voice: Locale,
+    pub(crate) rules: GuardrailRuleSet,
+    pub(crate) context: GuardrailContext,
 }
 
-impl Reply {
+impl ReplyWriter {
     /// The first beginning of a take-up, or of another try within it.
-    pub(crate) fn begin(room: Arc<Room>, held: Held, manner: Manner) -> Self {
+    pub(crate) fn begin(room: Arc<RunChannel>, held: RunLease, manner: ReplySettings) -> Self {
         let generation = room.next_generation(first_generation(held));
         room.begin(generation, "the reply was begun anew");
-        let Manner { book, voice, rules, context } = manner;
+        let ReplySettings { book, voice, rules, context } = manner;
         Self {
             room,
             book,
@@ -74,10 +77,10 @@ impl Reply {
     }
 
     /// Tells again what was told before: after a crash, or after a model broke off.
-    pub(crate) fn retell(&mut self, raw: &str, marks: &[Mark]) {
+    pub(crate) fn retell(&mut self, raw: &str, marks: &[ReplyMark]) {
         (self.text, self.raw, self.number) = (String::new(), String::new(), 0);
         (self.marks, self.violations, self.checker) = (Vec::new(), Vec::new(), None);
-        let shown = if raw.is_empty() { Cleared::default() } else { self.read(raw) };
+        let shown = if raw.is_empty() { ClearedOutput::default() } else { self.read(raw) };
         let shown = self.rendered(shown.pieces);
         let shown = shown.trim_start();
         let mut from = 0;
@@ -93,7 +96,7 @@ impl Reply {
     }
 
     /// All so far is void.
-    pub(crate) fn reset(&mut self, why: &str, raw: &str, marks: &[Mark]) {
+    pub(crate) fn reset(&mut self, why: &str, raw: &str, marks: &[ReplyMark]) {
         self.generation = self.generation.saturating_add(1);
         self.room.begin(self.generation, why);
         self.retell(raw, marks);
@@ -123,7 +126,7 @@ impl Reply {
         self.show(&text);
     }
 
-    fn read(&mut self, delta: &str) -> Cleared {
+    fn read(&mut self, delta: &str) -> ClearedOutput {
         self.raw.push_str(delta);
         let checker = self.checker.get_or_insert_with(|| self.rules.checker(self.context.clone()));
         let mut cleared = checker.push(delta);
@@ -139,7 +142,7 @@ impl Reply {
     }
 
     /// What tools have said since, for the rules.
-    pub(crate) fn learn(&mut self, learn: impl Fn(&mut Context)) {
+    pub(crate) fn learn(&mut self, learn: impl Fn(&mut GuardrailContext)) {
         learn(&mut self.context);
         if let Some(checker) = &mut self.checker {
             checker.learn(learn);
@@ -161,7 +164,9 @@ impl Reply {
         let mut checker = self.rules.checker(self.context.clone());
         let mut found = checker.push(text).violations;
         found.append(&mut checker.finish().violations);
-        found.retain(|broken| NEVER.contains(&broken.rule.as_str()) && broken.severity != Severity::Log);
+        found.retain(|broken| {
+            NEVER.contains(&broken.rule.as_str()) && broken.severity != GuardrailSeverity::Log
+        });
         let may = found.is_empty();
         self.violations.append(&mut found);
         may
@@ -174,12 +179,12 @@ impl Reply {
         self.show(&format!("{gap}{words}"));
     }
 
-    fn rendered(&self, pieces: Vec<Piece>) -> String {
+    fn rendered(&self, pieces: Vec<ReplyPiece>) -> String {
         let mut text = String::new();
         for piece in pieces {
             match piece {
-                Piece::Text(words) => text.push_str(&words),
-                Piece::Say(phrase) => match self.book.say(phrase, self.voice, &[]) {
+                ReplyPiece::Text(words) => text.push_str(&words),
+                ReplyPiece::Say(phrase) => match self.book.say(phrase, self.voice, &[]) {
                     Ok(words) => text.push_str(&words),
                     Err(error) => tracing::error!(%error, phrase, "a rule's phrase can't be said"),
                 },
@@ -196,27 +201,27 @@ impl Reply {
         }
         self.text.push_str(text);
         let id = self.next();
-        self.room.push(id, Event::Token { text: text.to_owned() });
+        self.room.push(id, RunEvent::Token { text: text.to_owned() });
     }
 
     /// Something between the words.
-    pub(crate) fn note(&mut self, event: Event) {
+    pub(crate) fn note(&mut self, event: RunEvent) {
         let id = self.next();
-        self.marks.push(Mark { number: id.number, offset: id.offset, event: event.clone() });
+        self.marks.push(ReplyMark { number: id.number, offset: id.offset, event: event.clone() });
         self.room.push(id, event);
     }
 
     /// Something that passes and is not kept.
-    pub(crate) fn mention(&mut self, event: Event) {
+    pub(crate) fn mention(&mut self, event: RunEvent) {
         let id = self.next();
         self.room.push(id, event);
     }
 
     /// The places of what will be said once the reply is stored.
-    pub(crate) fn planned(&self, events: Vec<Event>) -> Vec<Mark> {
+    pub(crate) fn planned(&self, events: Vec<RunEvent>) -> Vec<ReplyMark> {
         let offset = self.offset();
         let numbered = events.into_iter().zip(self.number + 1..);
-        numbered.map(|(event, number)| Mark { number, offset, event }).collect()
+        numbered.map(|(event, number)| ReplyMark { number, offset, event }).collect()
     }
 
     fn next(&mut self) -> EventId {
@@ -236,7 +241,7 @@ impl Reply {
         &self.raw
     }
 
-    pub(crate) fn marks(&self) -> &[Mark] {
+    pub(crate) fn marks(&self) -> &[ReplyMark] {
         &self.marks
     }
 
@@ -244,11 +249,11 @@ impl Reply {
         self.generation
     }
 
-    pub(crate) fn violations(&self) -> &[Violation] {
+    pub(crate) fn violations(&self) -> &[GuardrailViolation] {
         &self.violations
     }
 
-    pub(crate) fn room(&self) -> &Arc<Room> {
+    pub(crate) fn room(&self) -> &Arc<RunChannel> {
         &self.room
     }
 }

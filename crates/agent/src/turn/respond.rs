@@ -3,25 +3,25 @@
 use std::time::{Duration, Instant};
 
 use munshi_store::Tx;
-use munshi_tiers::prompt::{Section, Spoken};
+use munshi_tiers::prompt::{PromptSection, UtteranceText};
 use munshi_tools::Tool;
 use munshi_types::tier::TierKind;
 use munshi_types::{MessageId, RunId, Timestamp};
 use serde_json::{Value, json};
 
-use super::pause::Pause;
-use super::{End, Turn, meter};
-use crate::brought::{Handing, call_id};
-use crate::commit::{self, Broken, Ending, Reply, Response};
-use crate::decisions::{Decision, Micros, TierTokens};
+use super::pause::TurnPause;
+use super::{Turn, TurnOutcome, meter};
+use crate::brought::{ClientCallRequest, call_id};
+use crate::commit::{self, ReplyRecord, TurnCommit, TurnStatus, ViolationRecord};
+use crate::decisions::{StageMicros, TierTokens, TurnDecision};
 use crate::error::{Error, Result};
-use crate::event::{Event, Usage};
-use crate::marks::{Marks, Shown};
-use crate::messages::Standing;
-use crate::runs::{self, Held};
-use crate::sessions::Learned;
-use crate::state::{Halt, RunState};
-use crate::suggest::{Hints, Waits, suggest};
+use crate::event::{RunEvent, TurnUsage};
+use crate::marks::{ReplyMarks, ShownApproval};
+use crate::messages::MessageStatus;
+use crate::runs::{self, RunLease};
+use crate::sessions::SessionUpdate;
+use crate::state::{HaltReason, RunState};
+use crate::suggest::{ExpectedAnswer, SuggestionContext, suggest};
 
 /// How often storing is tried while the database can't be reached, and the first pause between; it doubles.
 const TRIES: u32 = 6;
@@ -29,7 +29,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 impl Turn {
     /// Stores the end and tells it. Gives the next run of the session, which is this process's to go on with.
-    pub(crate) async fn respond(mut self, end: End) -> Result<Option<Held>> {
+    pub(crate) async fn respond(mut self, end: TurnOutcome) -> Result<Option<RunLease>> {
         self.enter(RunState::Responding);
         let end = self.say_end(end).await?;
         self.purse.quiet().await;
@@ -52,16 +52,16 @@ impl Turn {
         }
         self.reply.room().end(self.engine.clock.now());
         // It may go on elsewhere: what is said of it then is not in this room.
-        if matches!(end, End::Waiting(_)) {
+        if matches!(end, TurnOutcome::Waiting(_)) {
             self.engine.hub.forget(self.held);
         }
         Ok(next)
     }
 
     /// What is left to say, now that it is known how it ends. A check that fails ends it otherwise.
-    async fn say_end(&mut self, end: End) -> Result<End> {
+    async fn say_end(&mut self, end: TurnOutcome) -> Result<TurnOutcome> {
         match end {
-            End::Replied => {
+            TurnOutcome::Replied => {
                 self.check().await?;
                 self.ask_outcomes().await?;
                 self.tell_expired().await?;
@@ -70,50 +70,50 @@ impl Turn {
                     self.ask_again();
                 }
                 Ok(match self.reply.text().trim().is_empty() {
-                    true => self.halted(Halt::NoModel("nothing of the reply was left".to_owned())),
-                    false => End::Replied,
+                    true => self.halted(HaltReason::NoModel("nothing of the reply was left".to_owned())),
+                    false => TurnOutcome::Replied,
                 })
             }
-            End::Waiting(pause) => {
+            TurnOutcome::Waiting(pause) => {
                 self.reply.finish();
                 self.tell_expired().await?;
                 self.tell_pause(&pause).await?;
-                Ok(End::Waiting(pause))
+                Ok(TurnOutcome::Waiting(pause))
             }
-            End::Halted(halt) => {
+            TurnOutcome::Halted(halt) => {
                 self.tell_expired().await?;
                 Ok(self.halted(halt))
             }
-            End::Handed => {
+            TurnOutcome::Handed => {
                 self.reply.finish();
-                Ok(End::Handed)
+                Ok(TurnOutcome::Handed)
             }
         }
     }
 
-    fn halted(&mut self, halt: Halt) -> End {
+    fn halted(&mut self, halt: HaltReason) -> TurnOutcome {
         self.excuse(&halt);
-        End::Halted(halt)
+        TurnOutcome::Halted(halt)
     }
 
     /// What the person may want to say next.
-    fn suggestions(&self, end: &End) -> Vec<String> {
+    fn suggestions(&self, end: &TurnOutcome) -> Vec<String> {
         // Nobody has been answered yet.
-        if matches!(end, End::Handed) {
+        if matches!(end, TurnOutcome::Handed) {
             return Vec::new();
         }
-        let may_say_yes = |pause: &Pause| {
+        let may_say_yes = |pause: &TurnPause| {
             !pause.asked.is_empty() && pause.asked.iter().all(|approval| self.may_say_yes(approval))
         };
         let waits = match (end, self.entities.asked()) {
-            (End::Waiting(pause), _) if may_say_yes(pause) => Waits::YesOrNo,
-            (End::Replied, Some(asked)) => Waits::Choice(asked),
-            (End::Replied, None) if self.asks_to_go_on() => Waits::YesOrNo,
-            _ => Waits::Nothing,
+            (TurnOutcome::Waiting(pause), _) if may_say_yes(pause) => ExpectedAnswer::YesOrNo,
+            (TurnOutcome::Replied, Some(asked)) => ExpectedAnswer::Choice(asked),
+            (TurnOutcome::Replied, None) if self.asks_to_go_on() => ExpectedAnswer::YesOrNo,
+            _ => ExpectedAnswer::Nothing,
         };
         let called: Vec<Tool> = self.snapshot.all().filter_map(|called| self.tool(&called.tool)).collect();
         let offered: Vec<Tool> = self.tools().iter().filter_map(|tool| self.tool(tool.as_str())).collect();
-        let hints = Hints {
+        let hints = SuggestionContext {
             voice: self.prepared.tongue.voice,
             message: &self.prepared.message.text,
             waits,
@@ -130,12 +130,12 @@ impl Turn {
 
     fn response(
         &mut self,
-        end: &End,
+        end: &TurnOutcome,
         message: MessageId,
         suggestions: Vec<String>,
-        last: &[Event],
+        last: &[RunEvent],
         begun: Instant,
-    ) -> Response {
+    ) -> TurnCommit {
         self.sync();
         let is_excuse = self.is_excuse(end);
         let amount = self.purse.drawn().amount();
@@ -143,40 +143,40 @@ impl Turn {
         let mut events = self.reply.marks().to_vec();
         events.extend(self.reply.planned(last.to_vec()));
         let asked = match end {
-            End::Waiting(pause) => pause.asked.iter().map(Shown::from).collect(),
-            End::Replied | End::Handed | End::Halted(_) => Vec::new(),
+            TurnOutcome::Waiting(pause) => pause.asked.iter().map(ShownApproval::from).collect(),
+            TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Halted(_) => Vec::new(),
         };
         let state = std::mem::take(&mut self.state);
         let asks = std::mem::take(&mut self.asks);
         let (which, stays) = (self.which.take(), self.snapshot.is_read);
         let said = (&self.prepared.session, self.prepared.history.as_slice());
         let tainted = self.window.of_reply(&self.snapshot.taint.sources, said, self.reply.text());
-        let marks = Marks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
-        let reply = Reply {
+        let marks = ReplyMarks { events, state, asked, asks, which, stays, tainted: Some(tainted) };
+        let reply = ReplyRecord {
             id: message,
             text: self.reply.text().to_owned(),
             language: Some(self.language_of(end)),
-            tokens: Spoken::new(self.reply.text()).tokens(),
-            standing: if is_excuse { Standing::Degraded } else { Standing::Whole },
+            tokens: UtteranceText::new(self.reply.text()).tokens(),
+            standing: if is_excuse { MessageStatus::Degraded } else { MessageStatus::Whole },
             generation: self.reply.generation(),
             marks: serde_json::to_value(&marks).unwrap_or_default(),
             suggestions,
         };
         let violations = self.violations(end);
         let (state, since) = self.entered;
-        let carried = matches!(end, End::Handed).then(|| Box::new(self.hand_over()));
+        let carried = matches!(end, TurnOutcome::Handed).then(|| Box::new(self.hand_over()));
         let body = if self.is_cut { json!({ "cut": true }) } else { end_body(end) };
         self.step(state, body, since.elapsed());
         let decision = self.decision(end, is_excuse, violations.len(), begun);
-        Response {
+        TurnCommit {
             held: self.held,
             session: self.run.session,
             binding: self.run.binding,
             channel: self.run.channel,
             ending: match end {
-                End::Replied | End::Handed => Ending::Done,
-                End::Halted(halt) => Ending::Halted(halt.clone()),
-                End::Waiting(_) => Ending::Waiting(Box::new(self.paused())),
+                TurnOutcome::Replied | TurnOutcome::Handed => TurnStatus::Done,
+                TurnOutcome::Halted(halt) => TurnStatus::Halted(halt.clone()),
+                TurnOutcome::Waiting(_) => TurnStatus::Waiting(Box::new(self.paused())),
             },
             reply: Some(reply),
             deliver: self.run.reply_to.clone(),
@@ -193,7 +193,7 @@ impl Turn {
     }
 
     /// What a pause keeps: what was said is a message of its own, and what was set aside is settled.
-    pub(crate) fn paused(&self) -> crate::snapshot::Snapshot {
+    pub(crate) fn paused(&self) -> crate::snapshot::RunSnapshot {
         let mut snapshot = self.snapshot.clone();
         (snapshot.said, snapshot.marks) = (String::new(), Vec::new());
         snapshot.drawn = Default::default();
@@ -202,14 +202,14 @@ impl Turn {
     }
 
     /// Writes down what the program is asked for; gives what a run needs that goes on from there.
-    fn hand_over(&mut self) -> crate::snapshot::Snapshot {
+    fn hand_over(&mut self) -> crate::snapshot::RunSnapshot {
         let brought = self.prepared.brought.as_ref();
         let named =
             |alias: &str| brought.and_then(|brought| brought.by_alias(alias)).map(|tool| tool.name.clone());
-        let handed: Vec<Handing> = self
+        let handed: Vec<ClientCallRequest> = self
             .snapshot
             .handed()
-            .map(|(number, called)| Handing {
+            .map(|(number, called)| ClientCallRequest {
                 id: call_id(self.held.run, number),
                 tool: named(&called.tool).unwrap_or_else(|| called.tool.clone()),
                 arguments: called.arguments.clone(),
@@ -221,42 +221,49 @@ impl Turn {
         self.paused()
     }
 
-    fn learned(&self) -> Learned {
+    fn learned(&self) -> SessionUpdate {
         let entities = serde_json::to_value(&self.entities).ok();
         let entities = entities.filter(|entities| *entities != self.prepared.session.entities);
         let language = Some(self.prepared.tongue.person.clone());
-        Learned { language, entities, masked: self.masked() }
+        SessionUpdate { language, entities, masked: self.masked() }
     }
 
-    fn language_of(&self, end: &End) -> munshi_types::tier::LanguageCode {
+    fn language_of(&self, end: &TurnOutcome) -> munshi_types::tier::LanguageCode {
         let tongue = &self.prepared.tongue;
-        if matches!(end, End::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
+        if matches!(end, TurnOutcome::Replied) { tongue.reply.clone() } else { tongue.person.clone() }
     }
 
-    fn violations(&self, end: &End) -> Vec<Broken> {
-        let mut broken: Vec<Broken> = self.reply.violations().iter().map(Broken::from).collect();
-        let own = |rule: &str, what: &str| Broken {
+    fn violations(&self, end: &TurnOutcome) -> Vec<ViolationRecord> {
+        let mut broken: Vec<ViolationRecord> =
+            self.reply.violations().iter().map(ViolationRecord::from).collect();
+        let own = |rule: &str, what: &str| ViolationRecord {
             rule: rule.to_owned(),
             tier: "agent".to_owned(),
             severity: "log".to_owned(),
             what: what.to_owned(),
         };
         let most = u32::from(self.place.agent.body.limits.tool_calls);
-        if matches!(end, End::Halted(Halt::ToolCap)) || self.snapshot.calls > most {
+        if matches!(end, TurnOutcome::Halted(HaltReason::ToolCap)) || self.snapshot.calls > most {
             broken.push(own("tool-cap", "more calls of tools were wanted than the agent may make"));
         }
         broken.extend(self.objections.iter().map(|what| own("pack-check", what)));
         broken
     }
 
-    fn decision(&self, end: &End, is_degraded: bool, violations: usize, begun: Instant) -> Decision {
+    fn decision(
+        &self,
+        end: &TurnOutcome,
+        is_degraded: bool,
+        violations: usize,
+        begun: Instant,
+    ) -> TurnDecision {
         let (place, usage) = (&self.place, self.usage());
         let timings = self.timings.read(begun.elapsed());
         let dynamic = self.report.shares.iter().filter(|share| !share.section.is_static());
         let dynamic: u32 = dynamic.map(|share| share.tokens).sum();
-        let schemas = self.report.tokens(Section::ToolSchemas);
+        let schemas = self.report.tokens(PromptSection::ToolSchemas);
         let own = self.report.of_tier(TierKind::Agent).saturating_sub(dynamic);
-        Decision {
+        TurnDecision {
             binding_version: place.binding_version,
             human_version: place.human.version,
             team_version: place.team.version,
@@ -277,7 +284,7 @@ impl Turn {
             },
             output_tokens: u32::try_from(usage.output_tokens).unwrap_or(u32::MAX),
             cost: usage.cost_micros,
-            micros: Micros {
+            micros: StageMicros {
                 ingest: timings.ingest,
                 prepare: timings.prepare,
                 think: timings.think,
@@ -291,9 +298,9 @@ impl Turn {
     }
 
     /// What all calls of the run came to.
-    fn usage(&self) -> Usage {
+    fn usage(&self) -> TurnUsage {
         let (used, output) = (self.purse.used(), self.purse.output());
-        Usage {
+        TurnUsage {
             input_tokens: used.tokens.saturating_sub(output),
             output_tokens: output,
             cost_micros: self.purse.is_priced().then(|| used.money.as_micros()),
@@ -304,8 +311,8 @@ impl Turn {
 
     /// What followers are told once it is stored; it is stored with the reply, so that those who come later are told
     /// the same.
-    fn last_events(&self, end: &End, message: MessageId, suggestions: &[String]) -> Vec<Event> {
-        let done = Event::Done {
+    fn last_events(&self, end: &TurnOutcome, message: MessageId, suggestions: &[String]) -> Vec<RunEvent> {
+        let done = RunEvent::Done {
             run: self.held.run,
             message,
             decision_id: self.held.run,
@@ -316,12 +323,12 @@ impl Turn {
         let suggestions = suggestions.to_vec();
         match suggestions.is_empty() {
             true => vec![done],
-            false => vec![Event::Suggestions { suggestions }, done],
+            false => vec![RunEvent::Suggestions { suggestions }, done],
         }
     }
 
     /// Tries until it is stored, surely refused, or somebody else's. Gives the next run of the session.
-    pub(crate) async fn store(&self, response: Response, message: MessageId) -> Result<Option<Held>> {
+    pub(crate) async fn store(&self, response: TurnCommit, message: MessageId) -> Result<Option<RunLease>> {
         let mut pause = PAUSE;
         let now = response.now;
         for number in 1..=TRIES {
@@ -342,8 +349,13 @@ impl Turn {
     }
 
     /// Where an earlier try turns out to have stored it, what that took up is ours to go on with.
-    async fn stored_before(&self, run: RunId, message: MessageId, now: Timestamp) -> Result<Option<Held>> {
-        let read = move |tx: &mut Tx<'_>| -> Result<Option<Held>> {
+    async fn stored_before(
+        &self,
+        run: RunId,
+        message: MessageId,
+        now: Timestamp,
+    ) -> Result<Option<RunLease>> {
+        let read = move |tx: &mut Tx<'_>| -> Result<Option<RunLease>> {
             let is_ours = runs::find(tx, run)?.is_some_and(|run| run.reply == Some(message));
             if is_ours { Ok(runs::taken_up_at(tx, run, now)?) } else { Err(Error::LostRun(run)) }
         };
@@ -351,29 +363,29 @@ impl Turn {
     }
 }
 
-const fn state(end: &End) -> RunState {
+const fn state(end: &TurnOutcome) -> RunState {
     match end {
-        End::Replied | End::Handed => RunState::Done,
-        End::Waiting(_) => RunState::WaitingApproval,
-        End::Halted(_) => RunState::Halted,
+        TurnOutcome::Replied | TurnOutcome::Handed => RunState::Done,
+        TurnOutcome::Waiting(_) => RunState::WaitingApproval,
+        TurnOutcome::Halted(_) => RunState::Halted,
     }
 }
 
-const fn outcome(end: &End) -> &'static str {
+const fn outcome(end: &TurnOutcome) -> &'static str {
     match end {
-        End::Halted(halt) => halt.code(),
-        End::Replied | End::Handed | End::Waiting(_) => state(end).as_str(),
+        TurnOutcome::Halted(halt) => halt.code(),
+        TurnOutcome::Replied | TurnOutcome::Handed | TurnOutcome::Waiting(_) => state(end).as_str(),
     }
 }
 
-fn end_body(end: &End) -> Value {
+fn end_body(end: &TurnOutcome) -> Value {
     match end {
-        End::Replied | End::Handed => Value::Null,
-        End::Waiting(pause) => {
+        TurnOutcome::Replied | TurnOutcome::Handed => Value::Null,
+        TurnOutcome::Waiting(pause) => {
             let ids: Vec<_> = pause.asked.iter().map(|approval| approval.id).collect();
             let delayed: Vec<_> = pause.delayed.iter().map(|delayed| delayed.act).collect();
             json!({ "waits_for": ids, "delayed": delayed, "login": pause.is_shut })
         }
-        End::Halted(halt) => json!({ "halt": halt }),
+        TurnOutcome::Halted(halt) => json!({ "halt": halt }),
     }
 }

@@ -6,15 +6,15 @@ use std::time::Duration;
 use munshi_types::{ClientScreen, Timestamp};
 
 use super::Turn;
-use crate::marks::Marks;
-use crate::messages::{Message, Speaker};
+use crate::marks::ReplyMarks;
+use crate::messages::{Message, MessageSpeaker};
 
 /// Channels tell the time to the second, and by clocks of their own.
 const CLOCK_ERROR: Duration = Duration::from_secs(3);
 
 impl Turn {
     /// What stood in the last of our words that the person had before them.
-    pub(super) fn said_last(&self) -> Option<Marks> {
+    pub(super) fn said_last(&self) -> Option<ReplyMarks> {
         serde_json::from_value(self.last_shown()?.marks.clone()).ok()
     }
 
@@ -26,7 +26,8 @@ impl Turn {
 
     /// The newest of our words that were shown, where the person has said nothing since.
     fn last_shown(&self) -> Option<&Message> {
-        let ours = self.prepared.history.iter().rev().take_while(|said| said.speaker == Speaker::Persona);
+        let ours =
+            self.prepared.history.iter().rev().take_while(|said| said.speaker == MessageSpeaker::Persona);
         ours.into_iter().find(|said| self.was_shown(said))
     }
 
@@ -57,9 +58,9 @@ impl Turn {
     fn was_answered_with(&self, said: &Message) -> bool {
         let own = &self.prepared.message;
         let history = &self.prepared.history;
-        let first = history.iter().find(|one| one.run == said.run && one.speaker == Speaker::Persona);
+        let first = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Persona);
         let is_first = first.is_some_and(|first| first.id == said.id);
-        let asked = history.iter().find(|one| one.run == said.run && one.speaker == Speaker::Person);
+        let asked = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Person);
         is_first
             && asked.is_some_and(|asked| {
                 asked.channel == own.channel && screen_of(asked).client == screen_of(own).client

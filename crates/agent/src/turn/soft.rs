@@ -4,18 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use munshi_tools::{Answer, Error as ToolsError, Journal, Want};
+use munshi_tools::{ActJournal, Error as ToolsError, ToolAnswer, ToolCallRequest};
 use munshi_types::{ActId, Conduct, ToolName};
 use tokio::task::JoinError;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::Turn;
-use crate::commit::{self, Progress};
-use crate::engine::Engine;
+use crate::commit::{self, RunProgress};
+use crate::engine::TurnEngine;
 use crate::error::{Error, Result};
-use crate::late::{self, Leaving, Left};
+use crate::late::{self, DetachOutcome, DetachableJournal};
 use crate::runs;
-use crate::snapshot::{CallOutcome, Called, Place, When};
+use crate::snapshot::{CallIndex, EpochStamp, ExchangeCall, ExchangeCallOutcome};
 use crate::state::RunState;
 
 /// How long one waits for an act that is not decided about when its soft limit is over.
@@ -24,11 +24,11 @@ const AGAIN: Duration = Duration::from_millis(100);
 const HELD_UP: Duration = Duration::from_millis(500);
 
 /// What the dispatcher said.
-type Said = Result<Option<Answer>, ToolsError>;
+type Said = Result<Option<ToolAnswer>, ToolsError>;
 
 /// What is asked of the dispatcher.
-pub(super) enum Asked {
-    Anew(Box<Want>),
+pub(super) enum DispatchRequest {
+    Anew(Box<ToolCallRequest>),
     /// Of an act that stands in the books.
     Again {
         act: ActId,
@@ -42,18 +42,18 @@ impl Turn {
     /// to itself: it goes on, here or after a crash elsewhere, and is told of later.
     pub(super) async fn dispatch(
         &self,
-        (place, called): (Place, &Called),
-        asked: Asked,
-        journal: Arc<dyn Journal>,
-    ) -> Result<Option<Answer>> {
+        (place, called): (CallIndex, &ExchangeCall),
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> Result<Option<ToolAnswer>> {
         let soft = self.tool(&called.tool).and_then(|tool| tool.known.spec.soft);
         let Some(soft) = soft.filter(|_| self.run.kind == runs::MESSAGE) else {
             return Ok(self.asking(asked, journal).await?);
         };
         let is_told = AtomicBool::new(false);
-        let leaving = Arc::new(Leaving { inner: self.engine.clone(), journal, is_told });
+        let leaving = Arc::new(DetachableJournal { inner: self.engine.clone(), journal, is_told });
         let asking = self.asking(asked, leaving.clone());
-        let (engine, session) = (Engine { inner: self.engine.clone() }, self.run.session);
+        let (engine, session) = (TurnEngine { inner: self.engine.clone() }, self.run.session);
         let tenant = self.tenant;
         let abandon = self.engine.abandon.clone();
         let call = self.engine.tasks.spawn(async move {
@@ -72,7 +72,7 @@ impl Turn {
         // It ends with the turn until it was left: whoever takes the run up relies on it that nobody is at its acts.
         let call = AbortOnDropHandle::new(call);
         let Some(ended) = self.wait_or_leave((place, called), soft, call).await? else {
-            return Ok(Some(Answer::Working { act: called.act }));
+            return Ok(Some(ToolAnswer::Working { act: called.act }));
         };
         match ended {
             Ok(Some(answer)) => Ok(answer?),
@@ -88,7 +88,7 @@ impl Turn {
     /// How the call ended; none where it is left to itself.
     async fn wait_or_leave(
         &self,
-        (place, called): (Place, &Called),
+        (place, called): (CallIndex, &ExchangeCall),
         soft: Duration,
         mut call: AbortOnDropHandle<Option<Said>>,
     ) -> Result<Option<Result<Option<Said>, JoinError>>> {
@@ -98,9 +98,9 @@ impl Turn {
                 return Ok(Some(ended));
             }
             match self.leave(place, called).await {
-                Ok(Left::Yes) => break,
-                Ok(Left::NotYet) => wait = AGAIN,
-                Ok(Left::No) => return Ok(Some(call.await)),
+                Ok(DetachOutcome::Yes) => break,
+                Ok(DetachOutcome::NotYet) => wait = AGAIN,
+                Ok(DetachOutcome::No) => return Ok(Some(call.await)),
                 // That it stands there already is the answer to whether it was left.
                 Err(Error::Store(munshi_store::Error::Conflict { .. })) if is_unsure => break,
                 // The call goes on meanwhile, and so does the turn's hold on the run.
@@ -115,12 +115,16 @@ impl Turn {
         Ok(None)
     }
 
-    fn asking(&self, asked: Asked, journal: Arc<dyn Journal>) -> impl Future<Output = Said> + Send + 'static {
+    fn asking(
+        &self,
+        asked: DispatchRequest,
+        journal: Arc<dyn ActJournal>,
+    ) -> impl Future<Output = Said> + Send + 'static {
         let (dispatcher, tenant) = (self.engine.dispatcher.clone(), self.tenant);
         async move {
             match asked {
-                Asked::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
-                Asked::Again { act, conduct, tools } => {
+                DispatchRequest::Anew(want) => dispatcher.call(*want, journal).await.map(Some),
+                DispatchRequest::Again { act, conduct, tools } => {
                     dispatcher.resume(tenant, act, conduct, &tools, journal).await
                 }
             }
@@ -128,14 +132,14 @@ impl Turn {
     }
 
     /// Leaves an act to itself, and writes down with the run that it did: it is not asked for again.
-    async fn leave(&self, place: Place, called: &Called) -> Result<Left> {
+    async fn leave(&self, place: CallIndex, called: &ExchangeCall) -> Result<DetachOutcome> {
         let (held, act, now) = (self.held, called.act, self.engine.clock.now());
         let mut snapshot = self.snapshot.clone();
-        snapshot.note(place, &Answer::Working { act }, When { epoch: held.epoch, now });
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Left> {
+        snapshot.note(place, &ToolAnswer::Working { act }, EpochStamp { epoch: held.epoch, now });
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<DetachOutcome> {
             let left = late::leave(tx, act, held.run, now)?;
-            if left == Left::Yes {
-                let progress = Progress {
+            if left == DetachOutcome::Yes {
+                let progress = RunProgress {
                     held,
                     state: RunState::Observing,
                     snapshot: &snapshot,
@@ -153,7 +157,7 @@ impl Turn {
     pub(super) fn is_left_to_itself(&self) -> bool {
         let last =
             self.snapshot.exchanges.last().map(|exchange| exchange.calls.as_slice()).unwrap_or_default();
-        let is_left = |called: &Called| matches!(&called.outcome, CallOutcome::Ended { result, .. } if result["code"] == Answer::WORKING);
+        let is_left = |called: &ExchangeCall| matches!(&called.outcome, ExchangeCallOutcome::Ended { result, .. } if result["code"] == ToolAnswer::WORKING);
         !last.is_empty() && last.iter().all(is_left)
     }
 

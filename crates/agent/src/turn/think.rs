@@ -3,37 +3,40 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use munshi_llm::chat::{Assembler, StopReason};
-use munshi_llm::gateway::{About, Account, Call, Hints, Route, Use};
-use munshi_llm::{ChatRequest, Event as Said, Fault, Message, Part, Reply as Whole, Role, ToolChoice};
-use munshi_tiers::prompt::{self, Data, Exchange as Step, Spoken, Turn as Spoke};
+use munshi_llm::chat::{ModelReplyAssembler, StopReason};
+use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute, RoutingHints};
+use munshi_llm::{
+    ChatEvent as Said, ChatMessage, ChatReply as Whole, ChatRequest, ModelError, ModelMessagePart, ModelRole,
+    ToolChoice,
+};
+use munshi_tiers::prompt::{self, PromptExchange as Step, PromptTurn as Spoke, UntrustedText, UtteranceText};
 use munshi_types::tier::Channel;
 use munshi_types::{Id, attachment};
 
 use super::Turn;
 use crate::error::Result;
-use crate::marks::Marks;
-use crate::messages::{self, Speaker};
+use crate::marks::ReplyMarks;
+use crate::messages::{self, MessageSpeaker};
 use crate::runs;
-use crate::snapshot::{CallOutcome, Exchange};
-use crate::state::{Halt, RunState};
-use crate::suggest::{ASKING, Splitter};
+use crate::snapshot::{ExchangeCallOutcome, ToolExchange};
+use crate::state::{HaltReason, RunState};
+use crate::suggest::{ASKING, SuggestionSplitter};
 
 /// A model that breaks off is asked again so often.
 const AGAIN: u32 = 2;
 
 /// What came of asking.
 #[derive(Debug)]
-pub(crate) enum Thought {
+pub(crate) enum ThinkStageOutcome {
     /// The reply is whole.
     Said,
     /// Tools are to be called first.
-    Wants(Message),
-    Halted(Halt),
+    Wants(ChatMessage),
+    Halted(HaltReason),
 }
 
 impl Turn {
-    pub(crate) async fn think(&mut self) -> Result<Thought> {
+    pub(crate) async fn think(&mut self) -> Result<ThinkStageOutcome> {
         self.enter(RunState::Thinking);
         self.heard = self.snapshot.exchanges.len();
         let begun = Instant::now();
@@ -42,28 +45,31 @@ impl Turn {
         thought
     }
 
-    async fn ask(&mut self) -> Result<Thought> {
+    async fn ask(&mut self) -> Result<ThinkStageOutcome> {
         let (raw, marks) = (self.reply.raw().to_owned(), self.reply.marks().to_vec());
         let shown = self.reply.text().len();
         let mut tries = 0;
         loop {
             let request = match self.request() {
                 Ok(request) => request,
-                Err(too_large) => return Ok(Thought::Halted(Halt::Broken(too_large.to_string()))),
+                Err(too_large) => {
+                    return Ok(ThinkStageOutcome::Halted(HaltReason::Broken(too_large.to_string())));
+                }
             };
             match self.listen(request).await {
                 Ok(whole) => return Ok(self.thought(whole)),
                 Err(fault) => {
                     let was_shown = self.reply.text().len() > shown;
-                    let again = fault == Fault::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
+                    let again =
+                        fault == ModelError::Interrupted && tries < AGAIN && !self.stop.is_cancelled();
                     // What was shown is void once nothing follows it, too: half a sentence is no answer.
-                    match was_shown && fault != Fault::Cancelled {
+                    match was_shown && fault != ModelError::Cancelled {
                         true => self.reply.reset("the model broke off", &raw, &marks),
-                        false if fault != Fault::Cancelled => self.reply.rewind(&raw),
+                        false if fault != ModelError::Cancelled => self.reply.rewind(&raw),
                         false => {}
                     }
                     if !again {
-                        return Ok(Thought::Halted(self.halt_for(&fault)));
+                        return Ok(ThinkStageOutcome::Halted(self.halt_for(&fault)));
                     }
                     tries += 1;
                 }
@@ -71,45 +77,48 @@ impl Turn {
         }
     }
 
-    fn halt_for(&self, fault: &Fault) -> Halt {
+    fn halt_for(&self, fault: &ModelError) -> HaltReason {
         match fault {
-            Fault::Cancelled if self.stop.is_cancelled() => Halt::Cancelled,
-            Fault::Cancelled => Halt::RunSpent("this turn has taken as long as it may".to_owned()),
-            Fault::OverBudget(what) => match self.purse.spent_out() {
-                Some(spent) => Halt::RunSpent(spent.to_string()),
-                None => Halt::OverBudget(what.clone()),
+            ModelError::Cancelled if self.stop.is_cancelled() => HaltReason::Cancelled,
+            ModelError::Cancelled => HaltReason::RunSpent("this turn has taken as long as it may".to_owned()),
+            ModelError::OverBudget(what) => match self.purse.spent_out() {
+                Some(spent) => HaltReason::RunSpent(spent.to_string()),
+                None => HaltReason::OverBudget(what.clone()),
             },
-            fault => Halt::NoModel(fault.to_string()),
+            fault => HaltReason::NoModel(fault.to_string()),
         }
     }
 
     /// A reply without words and without calls is none.
-    fn thought(&mut self, whole: Whole) -> Thought {
+    fn thought(&mut self, whole: Whole) -> ThinkStageOutcome {
         if whole.tool_calls().next().is_some() {
-            return Thought::Wants(whole.message);
+            return ThinkStageOutcome::Wants(whole.message);
         }
         self.state = states(&whole.message);
         self.is_cut = whole.stop == StopReason::MaxTokens;
         if self.reply.raw().trim().is_empty() {
-            return Thought::Halted(Halt::NoModel(format!("it said nothing ({})", whole.stop.code())));
+            return ThinkStageOutcome::Halted(HaltReason::NoModel(format!(
+                "it said nothing ({})",
+                whole.stop.code()
+            )));
         }
-        Thought::Said
+        ThinkStageOutcome::Said
     }
 
     /// Hears one answer to its end. Cancelled is also what takes longer than the turn may.
-    async fn listen(&mut self, request: ChatRequest) -> Result<Whole, Fault> {
+    async fn listen(&mut self, request: ChatRequest) -> Result<Whole, ModelError> {
         let (call, hints) = (self.call(request), self.hints());
         let (gateway, stop, left) = (self.engine.gateway.clone(), self.stop.clone(), self.left());
         let deadline = tokio::time::sleep(left);
         tokio::pin!(deadline);
         let opened = async {
             let wanted = gateway.choose(&call, hints).await;
-            gateway.stream(Call { wanted, ..call }).await
+            gateway.stream(ModelCall { wanted, ..call }).await
         };
         let mut live = tokio::select! {
             biased;
-            () = stop.cancelled() => return Err(Fault::Cancelled),
-            () = &mut deadline => return Err(Fault::Cancelled),
+            () = stop.cancelled() => return Err(ModelError::Cancelled),
+            () = &mut deadline => return Err(ModelError::Cancelled),
             live = opened => live?,
         };
         self.target = Some(live.target().name.clone());
@@ -117,12 +126,12 @@ impl Turn {
             // It speaks in our own phrases, which come in the person's language whatever the persona's lock.
             self.reply.learn(|context| context.lock.clear());
         }
-        let (mut assembler, mut splitter) = (Assembler::default(), Splitter::default());
+        let (mut assembler, mut splitter) = (ModelReplyAssembler::default(), SuggestionSplitter::default());
         loop {
             let event = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Err(Fault::Cancelled),
-                () = &mut deadline => return Err(Fault::Cancelled),
+                () = stop.cancelled() => return Err(ModelError::Cancelled),
+                () = &mut deadline => return Err(ModelError::Cancelled),
                 event = live.next() => event,
             };
             let Some(event) = event else { break };
@@ -155,14 +164,15 @@ impl Turn {
         }
     }
 
-    fn call(&self, request: ChatRequest) -> Call {
-        let about = About { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
-        Call {
-            wanted: Use::Default,
+    fn call(&self, request: ChatRequest) -> ModelCall {
+        let about =
+            CallSubject { run: Some(self.held.run.as_uuid()), binding: Some(self.run.binding.as_uuid()) };
+        ModelCall {
+            wanted: Capability::Default,
             route: self.route.clone(),
             request: Arc::new(request),
             veil: Some(Arc::new(self.veil.clone())),
-            account: Account {
+            account: CallBilling {
                 tenant: self.tenant,
                 about,
                 budget: self.purse.clone(),
@@ -172,12 +182,12 @@ impl Turn {
         }
     }
 
-    fn hints(&self) -> Hints {
+    fn hints(&self) -> RoutingHints {
         let language = Some(self.prepared.tongue.voice.language);
-        Hints { is_voice: self.run.channel == Channel::Voice, language }
+        RoutingHints { is_voice: self.run.channel == Channel::Voice, language }
     }
 
-    fn request(&mut self) -> Result<ChatRequest, prompt::TooLarge> {
+    fn request(&mut self) -> Result<ChatRequest, prompt::PromptTooLarge> {
         let moment = self.moment();
         let assembled = prompt::assemble(&self.place.cast, &moment)?;
         let marks = assembled.marks.clone();
@@ -214,27 +224,28 @@ impl Turn {
 
     /// What a model wanted back with its last message goes back with it: only the message right before the person's.
     fn give_back(&self, request: &mut ChatRequest) {
-        let Some(before) = self.prepared.told().pop().filter(|said| said.speaker == Speaker::Persona) else {
+        let Some(before) = self.prepared.told().pop().filter(|said| said.speaker == MessageSpeaker::Persona)
+        else {
             return;
         };
-        let marks: Marks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
+        let marks: ReplyMarks = serde_json::from_value(before.marks.clone()).unwrap_or_default();
         // Each step of this turn is a message of the model and one of tools.
         let place = request.messages.len().checked_sub(2 + 2 * self.snapshot.exchanges.len());
         let message = place.and_then(|place| request.messages.get_mut(place));
-        if let Some(message) = message.filter(|message| message.role == Role::Assistant) {
-            message.parts.extend(marks.state.into_iter().map(|data| Part::State { data }));
+        if let Some(message) = message.filter(|message| message.role == ModelRole::Assistant) {
+            message.parts.extend(marks.state.into_iter().map(|data| ModelMessagePart::State { data }));
         }
     }
 
-    fn notes(&self) -> impl Iterator<Item = Data> {
+    fn notes(&self) -> impl Iterator<Item = UntrustedText> {
         self.prepared.brought.iter().flat_map(|brought| &brought.notes).map(noted)
     }
 
-    fn moment(&self) -> prompt::Moment {
+    fn moment(&self) -> prompt::TurnContext {
         let prepared = &self.prepared;
         let gathered = prepared.gathered.clone();
-        prompt::Moment {
-            envelope: prompt::Envelope {
+        prompt::TurnContext {
+            envelope: prompt::TurnEnvelope {
                 now: self.engine.clock.now(),
                 zone: self.place.zone.clone(),
                 channel: self.run.channel,
@@ -249,9 +260,9 @@ impl Turn {
                 .collect(),
             facts: gathered.facts,
             recall: gathered.recall,
-            summary: prepared.session.whole_summary().as_deref().map(Data::new),
+            summary: prepared.session.whole_summary().as_deref().map(UntrustedText::new),
             history: prepared.told().into_iter().map(spoke).collect(),
-            message: Spoken::stored(prepared.message.text.as_str(), prepared.message.tokens),
+            message: UtteranceText::stored(prepared.message.text.as_str(), prepared.message.tokens),
             exchanges: self.snapshot.exchanges.iter().map(step).collect(),
             words: gathered.words,
             tools: self.guests(),
@@ -261,46 +272,48 @@ impl Turn {
 }
 
 /// What the makers of the program tell of it.
-fn noted(note: &String) -> Data {
-    Data::new(&format!("The program in which the person writes says: {note}"))
+fn noted(note: &String) -> UntrustedText {
+    UntrustedText::new(&format!("The program in which the person writes says: {note}"))
 }
 
 fn spoke(said: &messages::Message) -> Spoke {
     let speaker = match said.speaker {
-        Speaker::Person => prompt::Speaker::Person,
-        Speaker::Persona => prompt::Speaker::Persona,
+        MessageSpeaker::Person => prompt::PromptSpeaker::Person,
+        MessageSpeaker::Persona => prompt::PromptSpeaker::Persona,
     };
-    Spoke { speaker, text: Spoken::stored(said.text.as_str(), said.tokens) }
+    Spoke { speaker, text: UtteranceText::stored(said.text.as_str(), said.tokens) }
 }
 
-fn step(exchange: &Exchange) -> Step {
+fn step(exchange: &ToolExchange) -> Step {
     let answers = exchange.calls.iter().map(|called| {
         let (is_error, text) = match &called.outcome {
-            CallOutcome::Ended { ok, result } => (!ok, attachment::without_content(result).to_string()),
-            CallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
-            CallOutcome::Open | CallOutcome::Waiting { .. } | CallOutcome::Login { .. } => {
-                (true, r#"{"ok":false,"code":"running"}"#.to_owned())
+            ExchangeCallOutcome::Ended { ok, result } => {
+                (!ok, attachment::without_content(result).to_string())
             }
+            ExchangeCallOutcome::Handed { .. } => (true, r#"{"ok":false,"code":"not_answered"}"#.to_owned()),
+            ExchangeCallOutcome::Open
+            | ExchangeCallOutcome::Waiting { .. }
+            | ExchangeCallOutcome::Login { .. } => (true, r#"{"ok":false,"code":"running"}"#.to_owned()),
         };
         let (call_id, tool) = (called.call_id.clone(), called.tool.clone());
-        prompt::Answer { call_id, tool, text: Data::new(&text), is_error }
+        prompt::PromptToolAnswer { call_id, tool, text: UntrustedText::new(&text), is_error }
     });
     Step::new(exchange.asked.clone(), answers.collect())
 }
 
 /// What the model wants back with this message.
-fn states(message: &Message) -> Vec<String> {
+fn states(message: &ChatMessage) -> Vec<String> {
     let parts = message.parts.iter();
     parts
         .filter_map(|part| match part {
-            Part::State { data } => Some(data.clone()),
+            ModelMessagePart::State { data } => Some(data.clone()),
             _ => None,
         })
         .collect()
 }
 
 /// Only the model of this machine.
-pub(crate) fn here_only(route: &Route, here: Option<&str>) -> Route {
+pub(crate) fn here_only(route: &ModelRoute, here: Option<&str>) -> ModelRoute {
     let names = here.map(str::to_owned).into_iter().collect();
-    Route { targets: [(Use::Default, names)].into(), permitted: None, ..route.clone() }
+    ModelRoute { targets: [(Capability::Default, names)].into(), permitted: None, ..route.clone() }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// In microseconds, by stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Timings {
+pub struct TurnTimings {
     pub ingest: i64,
     pub prepare: i64,
     pub think: i64,
@@ -20,7 +20,7 @@ pub struct Timings {
 
 /// The clocks of a turn under way.
 #[derive(Debug)]
-pub(crate) struct Clockwork {
+pub(crate) struct TurnStopwatch {
     pub(crate) begun: Instant,
     pub(crate) ingest: Duration,
     pub(crate) prepare: Duration,
@@ -32,7 +32,7 @@ pub(crate) struct Clockwork {
     pub(crate) waited: Duration,
 }
 
-impl Clockwork {
+impl TurnStopwatch {
     pub(crate) fn begin(begun: Instant) -> Self {
         let zero = Duration::ZERO;
         Self {
@@ -57,8 +57,8 @@ impl Clockwork {
     }
 
     /// With the time that storing the reply took; what is stored with the reply itself can't know it.
-    pub(crate) fn read(&self, respond: Duration) -> Timings {
-        Timings {
+    pub(crate) fn read(&self, respond: Duration) -> TurnTimings {
+        TurnTimings {
             ingest: micros(self.ingest),
             prepare: micros(self.prepare),
             think: micros(self.think),

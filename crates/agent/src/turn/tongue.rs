@@ -1,34 +1,34 @@
 //! In which language, and in which letters, a person is answered.
 
-use munshi_lang::detect::{self, Detection};
-use munshi_lang::{Form, Voice};
-use munshi_types::tier::{LanguageCode, Speech};
+use munshi_lang::detect::{self, LanguageDetection};
+use munshi_lang::{Locale, ScriptForm};
+use munshi_types::tier::{HumanLanguages, LanguageCode};
 use munshi_types::{Language, Script};
 
 /// The person's language, and the voice our own words have.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Tongue {
+pub(crate) struct ReplyLanguage {
     /// The person's.
     pub(crate) person: LanguageCode,
     /// What replies are in: the person's as far as the persona's lock lets it.
     pub(crate) reply: LanguageCode,
     /// Of what we say ourselves: money, safety and excuses come in the person's own language, whatever the lock.
-    pub(crate) voice: Voice,
+    pub(crate) voice: Locale,
 }
 
-impl Tongue {
+impl ReplyLanguage {
     /// By the message, then what was written before it (the oldest first), then the person's profile.
     pub(crate) fn of(
         message: &str,
         before: &[LanguageCode],
         profile: Option<Language>,
-        speech: &Speech,
+        speech: &HumanLanguages,
     ) -> Self {
         let found = detect::detect(message);
         let languages: Vec<Language> = before.iter().filter_map(LanguageCode::language).collect();
         let language = detect::choose(found.as_ref(), &languages, profile);
         let form = form(language, found.as_ref(), before);
-        let voice = Voice::new(language, form);
+        let voice = Locale::new(language, form);
         let person = code(voice);
         let reply = munshi_tiers::prompt::reply_language(speech, Some(&person)).unwrap_or(&person).clone();
         Self { person, reply, voice }
@@ -44,22 +44,22 @@ impl Tongue {
 }
 
 /// The letters of the message where it tells its language; else those the person used last for it.
-fn form(language: Language, found: Option<&Detection>, before: &[LanguageCode]) -> Form {
+fn form(language: Language, found: Option<&LanguageDetection>, before: &[LanguageCode]) -> ScriptForm {
     if let Some(found) = found.filter(|found| found.language == language) {
         return found.form();
     }
     let same = before.iter().rev().find(|code| code.language() == Some(language));
-    if same.is_some_and(LanguageCode::is_latin) { Form::Latin } else { Form::Native }
+    if same.is_some_and(LanguageCode::is_latin) { ScriptForm::Latin } else { ScriptForm::Native }
 }
 
 /// `hi`, `hi-latn`.
-fn code(voice: Voice) -> LanguageCode {
+fn code(voice: Locale) -> LanguageCode {
     let plain = || voice.language.code().parse();
     voice.code().parse().or_else(|_| plain()).unwrap_or_else(|_| english())
 }
 
 fn english() -> LanguageCode {
-    Speech::default().languages.swap_remove(0)
+    HumanLanguages::default().languages.swap_remove(0)
 }
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
 
     fn said(message: &str, before: &[&str]) -> String {
         let before: Vec<LanguageCode> = before.iter().map(|code| code.parse().unwrap()).collect();
-        Tongue::of(message, &before, None, &Speech::default()).person.to_string()
+        ReplyLanguage::of(message, &before, None, &HumanLanguages::default()).person.to_string()
     }
 
     #[test]
@@ -83,8 +83,8 @@ mod tests {
 
     #[test]
     fn a_lock_binds_replies_and_not_what_concerns_money() {
-        let speech = Speech { languages: vec!["en".parse().unwrap()], ..Speech::default() };
-        let tongue = Tongue::of("राजू को पाँच सौ दिए", &[], None, &speech);
+        let speech = HumanLanguages { languages: vec!["en".parse().unwrap()], ..HumanLanguages::default() };
+        let tongue = ReplyLanguage::of("राजू को पाँच सौ दिए", &[], None, &speech);
         assert_eq!((tongue.reply.as_str(), tongue.voice.language), ("en", Language::Hindi));
     }
 }

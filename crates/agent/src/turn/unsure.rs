@@ -1,6 +1,6 @@
 //! What a model proposes that is not sure of it: a yes should be for what packs name, too.
 
-use munshi_lang::Voice;
+use munshi_lang::Locale;
 use munshi_store::Tx;
 use serde_json::Value;
 
@@ -32,9 +32,9 @@ impl Turn {
     }
 
     /// The voice in which the reply ends with the question, and what stands before it.
-    fn asked_in(&self) -> Option<(Voice, String, String)> {
+    fn asked_in(&self) -> Option<(Locale, String, String)> {
         let text = self.reply.text().trim_end();
-        Voice::all().find_map(|voice| {
+        Locale::all().find_map(|voice| {
             let question = self.engine.book.say(QUESTION, voice, &[]).ok()?;
             let before = text.strip_suffix(question.trim_end())?.trim_end().to_owned();
             Some((voice, before, question))

@@ -5,7 +5,7 @@
 use munshi_lang::token::digit;
 use serde_json::{Map, Value};
 
-use crate::entities::Entities;
+use crate::entities::SessionEntities;
 
 /// More of a result is not looked at.
 const MOST_VALUES: usize = 20_000;
@@ -79,7 +79,7 @@ pub(crate) fn people(result: &Value, scope: &str) -> Vec<String> {
 }
 
 /// Those the conversation has spoken of before.
-pub(crate) fn spoken_of(entities: &Entities) -> Vec<String> {
+pub(crate) fn spoken_of(entities: &SessionEntities) -> Vec<String> {
     entities.known().filter(|one| is_person(&one.kind)).map(|one| one.name).collect()
 }
 

@@ -6,25 +6,32 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_agent::holders::ProcessIdentity;
-use munshi_agent::outbox::{Happened, Retryable, SendFault, Sender, Sending, Sent};
-use munshi_agent::{Engine, Parts, Settings};
-use munshi_jobs::{Options as Jobs, Queue, Registry as Kinds, Runner};
+use munshi_agent::outbox::{
+    ChannelSender, DeliveryCertainty, SendFault, SendIdempotency, SendReceipt, SendRetryability,
+};
+use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_jobs::{JobQueue, JobRegistry as Kinds, JobRunner, JobRunnerOptions as Jobs};
 use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
-use munshi_llm::money::{Price, PriceBook};
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Gateway, Provider, Role, Target, Wire};
-use munshi_pack::House;
-use munshi_safety::acts::{Office, Permit};
-use munshi_safety::budget::{Governor, Settings as Budgets};
-use munshi_store::{Address, Db, Migrations, Options, Tx, params};
-use munshi_test_support::models::{Scripted, Turn, calling, saying};
-use munshi_tiers::Resolver;
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
+use munshi_llm::money::{ModelPrice, PriceBook};
+use munshi_llm::{
+    ChatRequest, ChatStream, Embedding, Gateway, ModelError, ModelRole, ModelTarget, Provider, WireFormat,
+};
+use munshi_pack::PackRegistry;
+use munshi_safety::acts::{ActServices, Permit};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
+use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions, Tx, params};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn, calling, saying};
+use munshi_tiers::BindingResolver;
 use munshi_tiers::prompt::FenceKey;
 use munshi_tools::{
-    Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Write,
+    ConnectorOrigin, LookupOutcome, NoActJournal, ReadToolHandler, RemoteToolHandler, ToolConnector,
+    ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
 };
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, Effect, Ids, Inbound, Outbound, RunId, SystemClock, SystemRandom, Timestamp};
+use munshi_types::{
+    Clock, Effect, IdGenerator, InboundMessage, OutboundMessage, RunId, SystemClock, SystemRandom, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -69,8 +76,8 @@ struct Elsewhere {
 }
 
 #[async_trait]
-impl Far for Elsewhere {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Elsewhere {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         let wish = match self.effect {
             Effect::Read => Wish::Read,
             _ => Wish::Act {
@@ -80,54 +87,58 @@ impl Far for Elsewhere {
             },
         };
         let told = ask(self.world, &wish).await;
-        told.map_err(|error| Failure::perhaps("line", error.to_string()))?;
-        Ok(Done::with(json!({ "done": true })))
+        told.map_err(|error| ToolFailure::perhaps("line", error.to_string()))?;
+        Ok(ToolOutput::with(json!({ "done": true })))
     }
 
-    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+    async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         if self.effect != Effect::Checked {
-            return Ok(Looked::CanNotTell);
+            return Ok(LookupOutcome::CanNotTell);
         }
         let told = ask(self.world, &Wish::Look { key: permit.key() }).await;
-        let told = told.map_err(|error| Failure::perhaps("line", error.to_string()))?;
-        Ok(if told.found { Looked::Happened(Done::with(json!({ "found": true }))) } else { Looked::DidNot })
+        let told = told.map_err(|error| ToolFailure::perhaps("line", error.to_string()))?;
+        Ok(if told.found {
+            LookupOutcome::Happened(ToolOutput::with(json!({ "found": true })))
+        } else {
+            LookupOutcome::DidNot
+        })
     }
 }
 
 struct Notes;
 
-impl Write for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let text = permit.arguments()["text"].as_str().unwrap_or_default();
         tx.execute(
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(Done::with(json!({ "noted": true })))
+        Ok(ToolOutput::with(json!({ "noted": true })))
     }
 }
 
 struct Count;
 
-impl Look for Count {
-    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Count {
+    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(Done::with(json!({ "count": count })))
+        Ok(ToolOutput::with(json!({ "count": count })))
     }
 }
 
-fn registry(world: u16) -> Registry {
+fn registry(world: u16) -> ToolRegistry {
     let connector =
-        |name: &str, maker| Connector { name: name.to_owned(), maker, declares: true, conduct: None };
-    let mut registry = Registry::default();
+        |name: &str, maker| ToolConnector { name: name.to_owned(), maker, declares: true, conduct: None };
+    let mut registry = ToolRegistry::default();
     for (name, effect) in TOOLS {
         let (maker, body) = match name {
-            "count" => (Maker::House, Body::Look(Arc::new(Count))),
-            "note" => (Maker::House, Body::Write(Arc::new(Notes))),
-            _ => (Maker::Foreign, Body::Far(Arc::new(Elsewhere { world, effect }))),
+            "count" => (ConnectorOrigin::House, ToolHandler::Look(Arc::new(Count))),
+            "note" => (ConnectorOrigin::House, ToolHandler::Write(Arc::new(Notes))),
+            _ => (ConnectorOrigin::Foreign, ToolHandler::Far(Arc::new(Elsewhere { world, effect }))),
         };
-        let from = if maker == Maker::House { "shop" } else { "elsewhere" };
+        let from = if maker == ConnectorOrigin::House { "shop" } else { "elsewhere" };
         registry.add(spec(name, effect), connector(from, maker), body).unwrap();
     }
     registry
@@ -139,11 +150,11 @@ struct Obedient;
 
 #[async_trait]
 impl Provider for Obedient {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         let last =
-            request.messages.iter().rposition(|said| said.role == Role::User && !said.text().is_empty());
+            request.messages.iter().rposition(|said| said.role == ModelRole::User && !said.text().is_empty());
         let (asked, since) = request.messages.split_at(last.map_or(0, |last| last + 1));
-        let words = asked.last().map(munshi_llm::Message::text).unwrap_or_default();
+        let words = asked.last().map(munshi_llm::ChatMessage::text).unwrap_or_default();
         if words.ends_with(ABORT) {
             std::process::abort();
         }
@@ -151,17 +162,17 @@ impl Provider for Obedient {
         let parcel = words.next().unwrap_or_default().to_owned();
         let tools: Vec<&str> = words.take_while(|word| TOOLS.iter().any(|(name, _)| name == word)).collect();
         let results = since.iter().flat_map(|said| &said.parts);
-        let done = results.filter(|part| matches!(part, munshi_llm::Part::ToolResult(_))).count();
+        let done = results.filter(|part| matches!(part, munshi_llm::ModelMessagePart::ToolResult(_))).count();
         let events = match tools.get(done) {
             Some(tool) => calling(tool, &json!({ "text": parcel })),
             None => saying(&format!("It is done: {parcel}.")),
         };
-        let turn = Turn::events(events).slow(Duration::from_millis(4));
-        Scripted::new([turn]).stream(target, request).await
+        let turn = ScriptedTurn::events(events).slow(Duration::from_millis(4));
+        ScriptedModel::new([turn]).stream(target, request).await
     }
 
-    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
-        Err(Fault::Unauthorised)
+    async fn embed(&self, _: &ModelTarget, _: &[String]) -> Result<Embedding, ModelError> {
+        Err(ModelError::Unauthorised)
     }
 }
 
@@ -171,68 +182,69 @@ struct Post {
 }
 
 #[async_trait]
-impl Sender for Post {
+impl ChannelSender for Post {
     fn channel(&self) -> Channel {
         Channel::Telegram
     }
 
-    fn sending(&self) -> Sending {
-        Sending::Keyed
+    fn sending(&self) -> SendIdempotency {
+        SendIdempotency::Keyed
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         let wish = Wish::Reply {
             key: outbound.id.to_string(),
             address: outbound.to.address.clone(),
             text: outbound.text.clone(),
         };
         match ask(self.world, &wish).await {
-            Ok(_) => Ok(Sent::default()),
+            Ok(_) => Ok(SendReceipt::default()),
             Err(error) => Err(SendFault {
                 why: error.to_string(),
-                retryable: Retryable::Yes,
-                happened: Happened::Maybe,
+                retryable: SendRetryability::Yes,
+                happened: DeliveryCertainty::Maybe,
             }),
         }
     }
 }
 
-fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (Engine, Dispatcher, Queue) {
-    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (TurnEngine, ToolDispatcher, JobQueue) {
+    let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
     let registry = Arc::new(registry(part.world));
-    let office = Arc::new(Office::new(ids.clone(), Governor::new(Budgets::default(), ids.clone())));
-    let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+    let office =
+        Arc::new(ActServices::new(ids.clone(), BudgetGovernor::new(Budgets::default(), ids.clone())));
+    let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
     let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-    let price = Price { input: 1_000, output: 5_000, ..Price::FREE };
+    let price = ModelPrice { input: 1_000, output: 5_000, ..ModelPrice::FREE };
     let mut book = Phrasebook::core().unwrap();
     munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
-    let queue = Queue::new(clock.clone(), ids);
-    let engine = Engine::new(Parts {
+    let queue = JobQueue::new(clock.clone(), ids);
+    let engine = TurnEngine::new(TurnEngineParts {
         db: db.clone(),
-        resolver: Resolver::new(db.clone()).offering(specs.map(Arc::new).collect()),
+        resolver: BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect()),
         gateway: Gateway::new(GatewayParts {
-            targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
+            targets: vec![ModelTarget::new("one", WireFormat::OpenAi, "", "m")],
             provider: Arc::new(Obedient),
             prices: PriceBook::new([("m".to_owned(), price)].into()),
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
         }),
-        route: Arc::new(Route {
-            targets: [(Use::Default, vec!["one".to_owned()])].into(),
-            ..Route::default()
+        route: Arc::new(ModelRoute {
+            targets: [(Capability::Default, vec!["one".to_owned()])].into(),
+            ..ModelRoute::default()
         }),
         dispatcher: dispatcher.clone(),
         office,
-        house: Arc::new(House::default()),
+        house: Arc::new(PackRegistry::default()),
         queue: queue.clone(),
         book: Arc::new(book),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
         fence_key: FenceKey::new([7; 16]),
-        settings: Settings {
+        settings: TurnSettings {
             sweep: Duration::from_millis(500),
             process: (db.engine() == "postgres").then(|| ProcessIdentity::current(None)).flatten(),
-            ..Settings::default()
+            ..TurnSettings::default()
         },
         senders: vec![Arc::new(Post { world: part.world })],
     });
@@ -242,15 +254,15 @@ fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (Engine, Dispatcher, 
 /// Until it is killed.
 pub(crate) fn run(part: &Part) {
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let address: Address = part.url.parse().unwrap();
-        let options = Options { connections: 8, readers: 2, ..Options::default() };
+        let address: DatabaseAddress = part.url.parse().unwrap();
+        let options = StoreOptions { connections: 8, readers: 2, ..StoreOptions::default() };
         let db = Db::open(&address, &options, &Migrations::new(&MIGRATIONS).unwrap()).await.unwrap();
         let clock: Arc<dyn Clock> = Arc::new(Later(Duration::from_secs(part.later)));
         let (engine, dispatcher, queue) = engine(part, &db, &clock);
         let mut kinds = Kinds::default();
         engine.install(&mut kinds, None);
         let options = Jobs { poll: Duration::from_millis(100), ..Jobs::default() };
-        let runner = Runner::new(db, &queue, Arc::new(SystemRandom), kinds, options);
+        let runner = JobRunner::new(db, &queue, Arc::new(SystemRandom), kinds, options);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         std::io::stdout().write_all(format!("\n<<ready {port}>>\n").as_bytes()).unwrap();
@@ -265,14 +277,14 @@ pub(crate) fn run(part: &Part) {
 }
 
 /// As the job of the product does, only more often.
-async fn sweep(dispatcher: Dispatcher) {
+async fn sweep(dispatcher: ToolDispatcher) {
     loop {
-        dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
+        dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
-async fn door(listener: TcpListener, engine: Engine) {
+async fn door(listener: TcpListener, engine: TurnEngine) {
     let mut open = JoinSet::new();
     while let Ok((socket, _)) = listener.accept().await {
         let engine = engine.clone();
@@ -283,13 +295,13 @@ async fn door(listener: TcpListener, engine: Engine) {
     }
 }
 
-async fn take(socket: TcpStream, engine: &Engine) -> munshi_agent::Result<()> {
+async fn take(socket: TcpStream, engine: &TurnEngine) -> munshi_agent::Result<()> {
     let mut socket = BufReader::new(socket);
     let mut line = String::new();
     if socket.read_line(&mut line).await.unwrap() == 0 {
         return Ok(());
     }
-    let inbound: Inbound = serde_json::from_str(&line).unwrap();
+    let inbound: InboundMessage = serde_json::from_str(&line).unwrap();
     let received = engine.receive(inbound).await?;
     let mut ack = serde_json::to_string(&Ack { run: received.run }).unwrap();
     ack.push('\n');

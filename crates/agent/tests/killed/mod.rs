@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_test_support::{Engine, PATIENCE, TestDb, process};
-use munshi_types::{Clock, Inbound, Random, SeededRandom, SystemClock, SystemRandom};
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb, process};
+use munshi_types::{Clock, InboundMessage, Random, SeededRandom, SystemClock, SystemRandom};
 
 use child::{ABORT, Part};
 use outside::World;
@@ -87,7 +87,7 @@ impl Living {
     }
 }
 
-async fn survive(engine: Engine) {
+async fn survive(engine: DatabaseEngine) {
     let mut seed = [0; 8];
     SystemRandom.fill(&mut seed);
     let (seed, kills) = (u64::from_le_bytes(seed), kills());
@@ -123,17 +123,17 @@ async fn survive(engine: Engine) {
     println!("{engine:?}: {kills} kills, {figures}");
 }
 
-fn part_in(test: &TestDb, engine: Engine, world: &World) -> Part {
+fn part_in(test: &TestDb, engine: DatabaseEngine, world: &World) -> Part {
     let url = match engine {
-        Engine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
-        Engine::Postgres => test.place.postgres_url("munshi_owner"),
+        DatabaseEngine::Sqlite => format!("sqlite:{}", test.place.folder().join("munshi.db").display()),
+        DatabaseEngine::Postgres => test.place.postgres_url("munshi_owner"),
     };
     Part { url, world: world.port, later: 0 }
 }
 
 /// Killed while the world outside is asked: whoever comes next waits for no lease, neither the act's nor the run's, since
 /// the process is known to be dead.
-async fn go_on_at_once(engine: Engine) {
+async fn go_on_at_once(engine: DatabaseEngine) {
     let test = TestDb::open(engine, &MIGRATIONS).await;
     test.clock.set(SystemClock.now());
     let shop = Shop::found(&test).await;
@@ -175,22 +175,22 @@ async fn go_on_at_once(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_inside_a_far_tool_on_sqlite() {
-    go_on_at_once(Engine::Sqlite).await;
+    go_on_at_once(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_inside_a_far_tool_on_postgres() {
-    go_on_at_once(Engine::Postgres).await;
+    go_on_at_once(DatabaseEngine::Postgres).await;
 }
 
 /// One message breaks every process that works on it, beside twenty that do not: it alone is set aside.
-async fn set_aside_alone(engine: Engine) {
+async fn set_aside_alone(engine: DatabaseEngine) {
     let test = TestDb::open(engine, &MIGRATIONS).await;
     test.clock.set(SystemClock.now());
     let shop = Shop::found(&test).await;
     let world = World::start(Arc::new(SeededRandom::new(7))).await;
     let part = part_in(&test, engine, &world);
-    let mut left: Vec<Inbound> = (0..20)
+    let mut left: Vec<InboundMessage> = (0..20)
         .map(|number| people::message((number % 7, shop.staff[number % 7]), &format!("P{number}"), &["note"]))
         .collect();
     left.insert(3, people::message((7, shop.staff[7]), "Poison", &[ABORT.trim()]));
@@ -230,12 +230,12 @@ async fn set_aside_alone(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_aborts_is_set_aside_alone_on_sqlite() {
-    set_aside_alone(Engine::Sqlite).await;
+    set_aside_alone(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_aborts_is_set_aside_alone_on_postgres() {
-    set_aside_alone(Engine::Postgres).await;
+    set_aside_alone(DatabaseEngine::Postgres).await;
 }
 
 #[allow(clippy::disallowed_methods, reason = "how long to live is said from outside")]
@@ -262,10 +262,10 @@ async fn start(part: &Part) -> Living {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_again_and_again_on_sqlite() {
-    survive(Engine::Sqlite).await;
+    survive(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_again_and_again_on_postgres() {
-    survive(Engine::Postgres).await;
+    survive(DatabaseEngine::Postgres).await;
 }

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_types::tier::Channel;
-use munshi_types::{Inbound, PersonId, Random, ReplyTo, RunId, SeededRandom, Sender, To};
+use munshi_types::{
+    InboundMessage, InboundSender, InboundTarget, PersonId, Random, ReplyAddress, RunId, SeededRandom,
+};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -119,7 +121,7 @@ impl Writer {
             .collect()
     }
 
-    async fn until_taken(&mut self, inbound: &Inbound, again: &mut usize) -> RunId {
+    async fn until_taken(&mut self, inbound: &InboundMessage, again: &mut usize) -> RunId {
         loop {
             let port = *self.door.wait_for(Option::is_some).await.unwrap();
             if let Ok(Some(ack)) = hand_in(port.unwrap(), inbound).await {
@@ -149,24 +151,24 @@ impl Writer {
 }
 
 /// What somebody writes about a parcel.
-pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: &[&str]) -> Inbound {
+pub(crate) fn message((number, person): (usize, PersonId), parcel: &str, tools: &[&str]) -> InboundMessage {
     let address = format!("asha-{number}");
-    Inbound {
+    InboundMessage {
         channel: Channel::Telegram,
-        to: To::Address("handle:shop".parse().unwrap()),
-        from: Sender { person: Some(person), ..Sender::default() },
+        to: InboundTarget::Address("handle:shop".parse().unwrap()),
+        from: InboundSender { person: Some(person), ..InboundSender::default() },
         outside_id: parcel.to_owned(),
         text: format!("Parcel {parcel} {}", tools.join(" ")),
         attached: Vec::new(),
         locale: None,
         sent_at: None,
-        reply_to: Some(ReplyTo { channel: Channel::Telegram, address }),
+        reply_to: Some(ReplyAddress { channel: Channel::Telegram, address }),
         screen: Default::default(),
     }
 }
 
 /// None where the line broke before the acknowledgement.
-pub(crate) async fn hand_in(port: u16, inbound: &Inbound) -> std::io::Result<Option<Ack>> {
+pub(crate) async fn hand_in(port: u16, inbound: &InboundMessage) -> std::io::Result<Option<Ack>> {
     let mut socket = BufReader::new(TcpStream::connect(("127.0.0.1", port)).await?);
     let mut line = serde_json::to_string(inbound)?;
     line.push('\n');

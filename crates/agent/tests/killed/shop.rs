@@ -7,7 +7,7 @@ use munshi_identity::{Person, Role, persons};
 use munshi_safety::policy;
 use munshi_store::{Migration, tenants};
 use munshi_test_support::TestDb;
-use munshi_tiers::{Authorship, Installed, Vanished, files};
+use munshi_tiers::{Authorship, InstalledNames, VanishedTierPolicy, files};
 use munshi_types::{Clock, Effect, PersonId, Reach, TenantId, ToolSpec, Zone};
 use serde_json::json;
 
@@ -70,12 +70,13 @@ const STAFF: usize = 8;
 impl Shop {
     pub(crate) async fn found(test: &TestDb) -> Self {
         let now = test.clock.now();
-        let installed = Installed {
+        let installed = InstalledNames {
             tools: TOOLS.iter().map(|(name, _)| (*name).to_owned()).collect(),
             models: ["one".to_owned()].into(),
         };
         let folder = files::read(&folder(&test.place.folder()), None).unwrap().remove(0);
-        let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+        let made =
+            munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
         let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: now };
         munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
             .await

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use munshi_agent::outbox;
 use munshi_safety::audit;
-use munshi_safety::budget::{Settings, sweep};
+use munshi_safety::budget::{BudgetSettings, sweep};
 use munshi_store::{Db, Result, Tx, params};
 use munshi_types::{ActId, MessageId, RunId, SessionId, TenantId, Timestamp};
 
@@ -300,7 +300,7 @@ pub(crate) async fn books(db: &Db, tenant: TenantId, seen: &Seen, later: Timesta
     let page = munshi_store::PageRequest::new(None, 10);
     let unsent = db.read(tenant, move |tx| outbox::unsent(tx, &page)).await.unwrap();
     assert!(unsent.items.is_empty(), "{unsent:?}");
-    let settings = Settings::default();
+    let settings = BudgetSettings::default();
     let swept = sweep(db, &settings, later.plus(settings.hold)).await.unwrap();
     assert_eq!(swept.expired, 0);
     let held =

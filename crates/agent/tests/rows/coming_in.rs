@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use munshi_agent::ingest::{Door, Fate, Said, receive};
-use munshi_agent::messages::Standing;
-use munshi_agent::{Error, Halt, RunState, sessions};
-use munshi_safety::budget::Settings;
+use munshi_agent::ingest::{Admission, FixedReply, IngestStatus, receive};
+use munshi_agent::messages::MessageStatus;
+use munshi_agent::{Error, HaltReason, RunState, sessions};
+use munshi_safety::budget::BudgetSettings;
 use munshi_store::PageRequest;
 use munshi_types::tier::Channel;
-use munshi_types::{ReplyTo, Sender};
+use munshi_types::{InboundSender, ReplyAddress};
 
 use crate::rows::support::{Shop, held, tables};
 
@@ -18,7 +18,7 @@ tables! {
     async fn a_message_is_stored_with_its_run_and_its_quota(test: TestDb) {
         let shop = Shop::open(test).await;
         let first = shop.say(MEERA, "w1", "Ramesh ko 500 udhaar").await;
-        assert_eq!(first.fate, Fate::Begun);
+        assert_eq!(first.fate, IngestStatus::Begun);
         let begun = first.begun.as_ref().unwrap();
         assert_eq!((begun.held.epoch, begun.session.messages, begun.session.id), (1, 1, first.session));
         let run = shop.run(first.run).await;
@@ -36,8 +36,8 @@ tables! {
         let first = shop.say(MEERA, "w1", "hello").await;
         for _ in 0..9 {
             let again = shop.say(MEERA, "w1", "hello").await;
-            assert_eq!(again.fate, Fate::SeenBefore);
-            let ids = |of: &munshi_agent::ingest::Ingested| (of.run, of.session, of.message, of.person);
+            assert_eq!(again.fate, IngestStatus::SeenBefore);
+            let ids = |of: &munshi_agent::ingest::IngestOutcome| (of.run, of.session, of.message, of.person);
             assert_eq!(ids(&again), ids(&first));
             assert!(again.begun.is_none());
         }
@@ -52,9 +52,9 @@ tables! {
         let shop = Shop::open(test).await;
         // Strangers without any address too: nobody new is left behind for a twin.
         for (round, sender) in [
-            Sender { phone: Some(MEERA.to_owned()), ..Sender::default() },
-            Sender::default(),
-            Sender { channel_id: Some("77".to_owned()), name: Some("Asha".to_owned()), ..Sender::default() },
+            InboundSender { phone: Some(MEERA.to_owned()), ..InboundSender::default() },
+            InboundSender::default(),
+            InboundSender { channel_id: Some("77".to_owned()), name: Some("Asha".to_owned()), ..InboundSender::default() },
         ].into_iter().enumerate() {
             let mut incoming = shop.incoming(MEERA, &format!("w{round}"), "hello");
             incoming.inbound.from = sender;
@@ -65,7 +65,7 @@ tables! {
                 let (incoming, tenant) = (incoming.clone(), shop.tenant);
                 async move { receive(&db, tenant, &desk, incoming).await.unwrap() }
             })).await;
-            let begun = all.iter().filter(|one| one.fate == Fate::Begun).count();
+            let begun = all.iter().filter(|one| one.fate == IngestStatus::Begun).count();
             assert_eq!(begun, 1, "round {round}");
             let first = &all[0];
             assert!(all.iter().all(|one| (one.run, one.message, one.session, one.person)
@@ -89,7 +89,7 @@ tables! {
             async move { receive(&db, tenant, &desk, incoming).await.unwrap() }
         })).await;
         assert_eq!((shop.count("sessions").await, shop.count("persons").await), (1, 1));
-        assert_eq!(all.iter().filter(|one| one.fate == Fate::Begun).count(), 1, "one at a time");
+        assert_eq!(all.iter().filter(|one| one.fate == IngestStatus::Begun).count(), 1, "one at a time");
         let numbers: Vec<i64> = shop.messages(all[0].session).await.iter().map(|one| one.number).collect();
         assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
     }
@@ -112,16 +112,16 @@ tables! {
         let shop = Shop::open(test).await;
         shop.say(MEERA, "w1", "mine").await;
         shop.say("+919812345679", "w2", "hers").await;
-        let stranger = |from: Sender| {
+        let stranger = |from: InboundSender| {
             let mut incoming = shop.incoming(MEERA, "w1", "guess");
             incoming.inbound.from = from;
             incoming
         };
         for from in [
-            Sender { phone: Some("+919812345679".to_owned()), ..Sender::default() },
-            Sender { phone: Some("+919812345670".to_owned()), ..Sender::default() },
-            Sender { channel_id: Some("8".to_owned()), ..Sender::default() },
-            Sender::default(),
+            InboundSender { phone: Some("+919812345679".to_owned()), ..InboundSender::default() },
+            InboundSender { phone: Some("+919812345670".to_owned()), ..InboundSender::default() },
+            InboundSender { channel_id: Some("8".to_owned()), ..InboundSender::default() },
+            InboundSender::default(),
         ] {
             let outcome = shop.receive(stranger(from)).await;
             assert!(matches!(outcome, Err(Error::Unfit(_))), "{outcome:?}");
@@ -137,28 +137,28 @@ tables! {
         }
         let mut bad = shop.incoming("call me", "w1", "hello");
         assert!(matches!(shop.receive(bad.clone()).await, Err(Error::Unfit(_))));
-        bad.inbound.from = Sender { person: Some(shop.test.ids.next()), ..Sender::default() };
+        bad.inbound.from = InboundSender { person: Some(shop.test.ids.next()), ..InboundSender::default() };
         assert!(matches!(shop.receive(bad).await, Err(Error::Unfit(_))));
         assert_eq!((shop.count("messages").await, shop.count("persons").await), (0, 0));
-        assert_eq!(shop.say(MEERA, "w1", "hello").await.fate, Fate::Begun, "its id is still free");
+        assert_eq!(shop.say(MEERA, "w1", "hello").await.fate, IngestStatus::Begun, "its id is still free");
     }
 
     async fn a_reached_limit_is_answered_in_the_same_transaction(test: TestDb) {
-        let shop = Shop::with(test, Settings { person_interactions_day: Some(1), ..Settings::default() }).await;
+        let shop = Shop::with(test, BudgetSettings { person_interactions_day: Some(1), ..BudgetSettings::default() }).await;
         let first = shop.say(MEERA, "w1", "one").await;
         shop.answer(held(&first), "done").await;
-        let to = ReplyTo { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
         let second = shop.say_from(MEERA, "w2", &to).await;
-        assert!(matches!(second.halted, Some(Halt::OverBudget(_))));
+        assert!(matches!(second.halted, Some(HaltReason::OverBudget(_))));
         assert!(second.begun.is_none());
         let run = shop.run(second.run).await;
         assert_eq!((run.state, run.lease_until, run.reservation), (RunState::Halted, None, None));
         assert_eq!(run.halt, second.halted);
         let said = shop.messages(first.session).await;
         assert_eq!(said.iter().map(|one| one.number).collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert_eq!((said[2].text.as_str(), said[2].standing), ("hello", Standing::Whole), "kept all the same");
+        assert_eq!((said[2].text.as_str(), said[2].standing), ("hello", MessageStatus::Whole), "kept all the same");
         assert!(said[3].text.starts_with("limit: "));
-        assert_eq!((said[3].standing, Some(said[3].id)), (Standing::Degraded, run.reply));
+        assert_eq!((said[3].standing, Some(said[3].id)), (MessageStatus::Degraded, run.reply));
         assert_eq!((shop.count("used").await, shop.count("held").await), (1, 0), "not billed");
         assert_eq!(shop.count("outbox").await, 1);
         assert_eq!(shop.say(MEERA, "w2", "hello").await.run, second.run, "and taken once");
@@ -167,12 +167,12 @@ tables! {
     async fn what_is_refused_at_the_door_is_not_kept(test: TestDb) {
         let shop = Shop::open(test).await;
         let mut incoming = shop.incoming(MEERA, "w1", "2345 6789 0123 is mine");
-        let said = Said { text: "please don't send that".to_owned(), ..Said::default() };
-        incoming.door = Door::Shut(Halt::RefusedAtDoor("aadhaar".to_owned()), said);
+        let said = FixedReply { text: "please don't send that".to_owned(), ..FixedReply::default() };
+        incoming.door = Admission::Shut(HaltReason::RefusedAtDoor("aadhaar".to_owned()), said);
         incoming.decision = Some(Box::default());
         let taken = shop.receive(incoming).await.unwrap();
         let messages = shop.messages(taken.session).await;
-        assert_eq!((messages[0].text.as_str(), messages[0].standing), ("", Standing::Refused));
+        assert_eq!((messages[0].text.as_str(), messages[0].standing), ("", MessageStatus::Refused));
         assert_eq!(messages[1].text, "please don't send that");
         assert_eq!((shop.count("held").await, shop.count("decisions").await), (0, 1));
     }
@@ -184,10 +184,10 @@ tables! {
         }
         shop.test.clock.advance(std::time::Duration::from_secs(1));
         let other = shop.say("+919812345679", "o1", "hi").await;
-        let listed = shop.read(|tx| sessions::list(tx, sessions::Wanted::default(), &PageRequest::new(None, 1))).await;
+        let listed = shop.read(|tx| sessions::list(tx, sessions::SessionFilter::default(), &PageRequest::new(None, 1))).await;
         assert_eq!(listed.items[0].id, other.session, "the last spoken in first");
         let after = listed.next;
-        let rest = shop.read(move |tx| sessions::list(tx, sessions::Wanted::default(), &PageRequest::new(after, 5))).await;
+        let rest = shop.read(move |tx| sessions::list(tx, sessions::SessionFilter::default(), &PageRequest::new(after, 5))).await;
         assert_eq!((rest.items.len(), rest.next), (1, None));
         let session = rest.items[0].id;
         let (mut after, mut seen) = (None, Vec::new());
@@ -202,7 +202,7 @@ tables! {
         }
         assert_eq!(seen, [7, 6, 5, 4, 3, 2, 1]);
         let person = other.person;
-        let wanted = sessions::Wanted::Person(person);
+        let wanted = sessions::SessionFilter::Person(person);
         let theirs = shop.read(move |tx| sessions::list(tx, wanted, &PageRequest::new(None, 5))).await;
         assert_eq!(theirs.items.len(), 1);
         assert!(!serde_json::to_string(&theirs.items).unwrap().contains("masked"));

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use munshi_agent::RunState;
-use munshi_agent::decisions::Decision;
+use munshi_agent::decisions::TurnDecision;
 use munshi_agent::ingest::receive;
-use munshi_agent::steps::NewStep;
+use munshi_agent::steps::NewRunStep;
 use munshi_safety::rate_limits::{LimitRefill, LimitSubject, RateLimit};
-use munshi_store::{Db, Options};
-use munshi_test_support::{Engine, TestDb};
+use munshi_store::{Db, StoreOptions};
+use munshi_test_support::{DatabaseEngine, TestDb};
 use munshi_types::tier::Channel;
-use munshi_types::{ReplyTo, Sender};
+use munshi_types::{InboundSender, ReplyAddress};
 
 use crate::rows::support::{Shop, held, respond_on};
 
@@ -78,7 +78,7 @@ async fn counted(shop: &Shop) -> (Db, Counter) {
     let counter = Counter::default();
     let line = counter.listen(place.replace("localhost", "127.0.0.1").parse().unwrap());
     let address = url.replace(place, &line.to_string()).parse().unwrap();
-    let options = Options { connections: 1, ..shop.test.options.clone() };
+    let options = StoreOptions { connections: 1, ..shop.test.options.clone() };
     (Db::open(&address, &options, &shop.test.migrations).await.unwrap(), counter)
 }
 
@@ -88,8 +88,8 @@ async fn turn(
     db: &Db,
     counter: &Counter,
     number: u32,
-    to: Option<ReplyTo>,
-    from: Sender,
+    to: Option<ReplyAddress>,
+    from: InboundSender,
 ) -> [(u64, u64); 2] {
     let mut incoming = shop.incoming("+919812345678", &format!("w{number}"), "balance?");
     incoming.inbound.reply_to = to;
@@ -98,10 +98,15 @@ async fn turn(
     let ingested = receive(db, shop.tenant, &shop.desk, Arc::new(incoming)).await.unwrap();
     let came = counter.take();
     let mut response = shop.response(held(&ingested), "500").await;
-    response.steps =
-        vec![NewStep { state: RunState::Responding, body: serde_json::json!({}), micros: 1, at: shop.now() }];
+    response.steps = vec![NewRunStep {
+        state: RunState::Responding,
+        body: serde_json::json!({}),
+        micros: 1,
+        at: shop.now(),
+    }];
     response.calls = vec![crate::rows::ending::call(shop, ingested.run)];
-    response.decision = Some(Box::new(Decision { outcome: "done".to_owned(), ..Decision::default() }));
+    response.decision =
+        Some(Box::new(TurnDecision { outcome: "done".to_owned(), ..TurnDecision::default() }));
     counter.take();
     respond_on(db, &shop.desk, response).await.unwrap();
     [came, counter.take()]
@@ -118,14 +123,14 @@ async fn a_plain_turn_is_two_transactions_and_thirteen_statements() {
         munshi_safety::MIGRATIONS,
         munshi_agent::MIGRATIONS,
     ];
-    let shop = Shop::open(TestDb::open(Engine::Postgres, &lists).await).await;
+    let shop = Shop::open(TestDb::open(DatabaseEngine::Postgres, &lists).await).await;
     let (db, counter) = counted(&shop).await;
-    let meera = || Sender { phone: Some("+919812345678".to_owned()), ..Sender::default() };
+    let meera = || InboundSender { phone: Some("+919812345678".to_owned()), ..InboundSender::default() };
     let first = turn(&shop, &db, &counter, 0, None, meera()).await;
     let plain = turn(&shop, &db, &counter, 1, None, meera()).await;
-    let pushed = ReplyTo { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+    let pushed = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
     let sent = turn(&shop, &db, &counter, 2, Some(pushed), meera()).await;
-    let two = Sender { channel_id: Some("77".to_owned()), ..meera() };
+    let two = InboundSender { channel_id: Some("77".to_owned()), ..meera() };
     turn(&shop, &db, &counter, 3, None, two.clone()).await;
     let two_addresses = turn(&shop, &db, &counter, 4, None, two).await;
     println!("(statements, transactions) of [ingest, respond]");

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use jiff::civil::{Date, date};
-use munshi_agent::commit::Ending;
-use munshi_agent::decisions::{Decision, Micros, TierTokens};
-use munshi_agent::rollups::{self, Line, Measure, Report, Tally};
+use munshi_agent::commit::TurnStatus;
+use munshi_agent::decisions::{StageMicros, TierTokens, TurnDecision};
+use munshi_agent::rollups::{self, TurnMeasure, TurnStatsReport, TurnTally, TurnTallyLine};
 use munshi_agent::runs;
 use munshi_types::Zone;
 
@@ -15,14 +15,14 @@ const HOUR: Duration = Duration::from_secs(3600);
 const FIRST: Date = date(2026, 11, 15);
 const LAST: Date = date(2026, 11, 30);
 
-fn decision(total: i64) -> Decision {
-    Decision {
+fn decision(total: i64) -> TurnDecision {
+    TurnDecision {
         outcome: "done".to_owned(),
         model_calls: 1,
         tokens: TierTokens { human: 100, team: 200, agent: 300, dynamic: 50 },
         output_tokens: 20,
         cost: Some(1500),
-        micros: Micros {
+        micros: StageMicros {
             ingest: 900,
             prepare: 2000,
             think: total - 4000,
@@ -30,21 +30,21 @@ fn decision(total: i64) -> Decision {
             respond: 300,
             first_word: Some(total / 2),
             total,
-            ..Micros::default()
+            ..StageMicros::default()
         },
-        ..Decision::default()
+        ..TurnDecision::default()
     }
 }
 
 /// A turn that ends now.
-async fn turn(shop: &Shop, id: &str, decision: Decision) {
+async fn turn(shop: &Shop, id: &str, decision: TurnDecision) {
     let mine = held(&shop.say("+919812345678", id, "balance?").await);
     let mut response = shop.response(mine, "₹500").await;
     response.decision = Some(Box::new(decision));
     shop.respond(response).await.unwrap();
 }
 
-async fn counted(shop: &Shop, first: Date, last: Date) -> Vec<Line> {
+async fn counted(shop: &Shop, first: Date, last: Date) -> Vec<TurnTallyLine> {
     let read = move |tx: &mut munshi_store::Tx<'_>| rollups::read(tx, &Zone::default(), first, last);
     shop.test.db.read(shop.tenant, read).await.unwrap()
 }
@@ -83,7 +83,7 @@ tables! {
         assert_eq!(kept(&shop).await, 10);
         assert_eq!(counted(&shop, FIRST, LAST).await[0].tally.turns, 10);
 
-        let mut sum = Tally::default();
+        let mut sum = TurnTally::default();
         let mut day = FIRST;
         while day <= LAST {
             counted(&shop, day, day).await.iter().for_each(|line| sum.merge(&line.tally));
@@ -100,7 +100,7 @@ tables! {
         shop.test.clock.advance(Duration::from_secs(120));
         turn(&shop, "early", decision(100_000)).await;
         for _ in 0..2 {
-            let turns = |lines: Vec<Line>| lines.iter().map(|line| line.tally.turns).sum::<u64>();
+            let turns = |lines: Vec<TurnTallyLine>| lines.iter().map(|line| line.tally.turns).sum::<u64>();
             assert_eq!(turns(counted(&shop, FIRST, FIRST).await), 1);
             assert_eq!(turns(counted(&shop, date(2026, 11, 16), LAST).await), 1);
             shop.test.clock.advance(HOUR * 30);
@@ -112,9 +112,9 @@ tables! {
         let shop = Shop::open(test).await;
         let mine = held(&shop.say("+919812345678", "w1", "pay Ramesh").await);
         let mut waiting = shop.response(mine, "shall I?").await;
-        waiting.ending = Ending::Waiting(Box::default());
+        waiting.ending = TurnStatus::Waiting(Box::default());
         waiting.settle = None;
-        waiting.decision = Some(Box::new(Decision { outcome: "waiting_approval".to_owned(), ..decision(50_000) }));
+        waiting.decision = Some(Box::new(TurnDecision { outcome: "waiting_approval".to_owned(), ..decision(50_000) }));
         shop.respond(waiting).await.unwrap();
         shop.test.clock.advance(HOUR * 72);
         assert_eq!(refresh(&shop).await, 1);
@@ -139,16 +139,16 @@ tables! {
         for number in 1..=20_i32 {
             turn(&shop, &format!("w{number}"), decision(i64::from(number) * 450_000)).await;
         }
-        let report = Report::new(FIRST, LAST, &counted(&shop, FIRST, LAST).await);
+        let report = TurnStatsReport::new(FIRST, LAST, &counted(&shop, FIRST, LAST).await);
         let whatsapp = &report.channels[0].part;
-        let total = whatsapp.stages.iter().find(|spread| spread.measure == Measure::Total).unwrap();
+        let total = whatsapp.stages.iter().find(|spread| spread.measure == TurnMeasure::Total).unwrap();
         assert!((4_500_000..=4_800_000).contains(&total.p50), "{total:?}");
         assert!((8_550_000..=9_090_000).contains(&total.p95), "{total:?}");
         assert_eq!((total.count, total.met), (20, Some(false)), "3 s and 8 s are the targets");
         assert_eq!((whatsapp.cost_micros, whatsapp.unpriced, whatsapp.model_calls), (30_000, 0, 20));
         let has = |measure| whatsapp.stages.iter().any(|spread| spread.measure == measure);
-        assert!(has(Measure::Think) && !has(Measure::Act), "nobody called a tool");
-        let team = whatsapp.tokens.iter().find(|spread| spread.measure == Measure::Team).unwrap();
+        assert!(has(TurnMeasure::Think) && !has(TurnMeasure::Act), "nobody called a tool");
+        let team = whatsapp.tokens.iter().find(|spread| spread.measure == TurnMeasure::Team).unwrap();
         assert_eq!((team.count, team.sum), (20, 4000));
     }
 }

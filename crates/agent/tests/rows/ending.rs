@@ -1,12 +1,12 @@
 //! The end of a turn: everything or nothing.
 
-use munshi_agent::commit::{Broken, Ending, Progress, journal};
-use munshi_agent::decisions::{Decision, Micros};
-use munshi_agent::sessions::Learned;
-use munshi_agent::steps::{self, NewStep};
-use munshi_agent::{Halt, RunState, Snapshot, messages, sessions};
-use munshi_llm::chat::{StopReason, Usage};
-use munshi_llm::gateway::{About, CallRecord, Ending as CallEnding, Use};
+use munshi_agent::commit::{RunProgress, TurnStatus, ViolationRecord, journal};
+use munshi_agent::decisions::{StageMicros, TurnDecision};
+use munshi_agent::sessions::SessionUpdate;
+use munshi_agent::steps::{self, NewRunStep};
+use munshi_agent::{HaltReason, RunSnapshot, RunState, messages, sessions};
+use munshi_llm::chat::{StopReason, TokenUsage};
+use munshi_llm::gateway::{CallRecord, CallSubject, Capability, ModelCallOutcome as CallEnding};
 use munshi_types::Id;
 use serde_json::json;
 
@@ -16,14 +16,14 @@ pub(crate) fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
     CallRecord {
         id: shop.test.ids.next(),
         tenant: shop.tenant,
-        about: About { run: Some(run.as_uuid()), binding: Some(shop.binding.as_uuid()) },
-        purpose: Use::ALL[0],
+        about: CallSubject { run: Some(run.as_uuid()), binding: Some(shop.binding.as_uuid()) },
+        purpose: Capability::ALL[0],
         target: "small".to_owned(),
         provider: "mock".to_owned(),
         model: "mock-1".to_owned(),
         attempt: 1,
         started_at: shop.now(),
-        usage: Usage { input: 700, output: 200, ..Usage::default() },
+        usage: TokenUsage { input: 700, output: 200, ..TokenUsage::default() },
         cost: None,
         first_token: None,
         total: std::time::Duration::from_millis(12),
@@ -32,8 +32,8 @@ pub(crate) fn call(shop: &Shop, run: munshi_types::RunId) -> CallRecord {
     }
 }
 
-fn step(shop: &Shop, state: RunState, body: serde_json::Value) -> NewStep {
-    NewStep { state, body, micros: 40, at: shop.now() }
+fn step(shop: &Shop, state: RunState, body: serde_json::Value) -> NewRunStep {
+    NewRunStep { state, body, micros: 40, at: shop.now() }
 }
 
 tables! {
@@ -41,33 +41,33 @@ tables! {
         let shop = Shop::open(test).await;
         let ingested = shop.say("+919812345678", "w1", "balance?").await;
         let (mine, run) = (held(&ingested), ingested.run);
-        let snapshot = Snapshot { said: "one moment".to_owned(), ..Snapshot::default() };
+        let snapshot = RunSnapshot { said: "one moment".to_owned(), ..RunSnapshot::default() };
         let (first, records) = (vec![
             step(&shop, RunState::Preparing, json!({"messages": 1})),
             step(&shop, RunState::Thinking, json!({"said": "राम \"500\""})),
         ], vec![call(&shop, run)]);
         let kept = first.clone();
-        shop.test.db.write(shop.tenant, move |tx| journal(tx, &Progress {
+        shop.test.db.write(shop.tenant, move |tx| journal(tx, &RunProgress {
             held: mine, state: RunState::Acting, snapshot: &snapshot, steps: &first, calls: &records,
         })).await.unwrap();
         assert_eq!(shop.run(run).await.snapshot.said, "one moment");
         let mut response = shop.response(mine, "₹500").await;
         response.steps = vec![step(&shop, RunState::Responding, json!({}))];
         response.calls = vec![call(&shop, run)];
-        response.violations = vec![Broken {
+        response.violations = vec![ViolationRecord {
             rule: "no-promises".to_owned(), tier: "team".to_owned(), severity: "log".to_owned(), what: "a promise".to_owned(),
         }];
-        response.decision = Some(Box::new(Decision {
-            outcome: "done".to_owned(), model_calls: 2, micros: Micros { total: 900, ..Micros::default() }, ..Decision::default()
+        response.decision = Some(Box::new(TurnDecision {
+            outcome: "done".to_owned(), model_calls: 2, micros: StageMicros { total: 900, ..StageMicros::default() }, ..TurnDecision::default()
         }));
-        response.learned = Learned {
+        response.learned = SessionUpdate {
             language: Some("hi-latn".parse().unwrap()), entities: Some(json!({"ramesh": 1})), masked: Some(json!({"slots": []})),
         };
         let responded = shop.respond(response).await.unwrap();
         assert_eq!((responded.session, responded.number, responded.next), (ingested.session, 2, None));
         let ended = shop.run(run).await;
         assert_eq!((ended.state, ended.lease_until, ended.reservation), (RunState::Done, None, None));
-        assert_eq!((ended.snapshot, ended.ended_at), (Snapshot::default(), Some(shop.now())));
+        assert_eq!((ended.snapshot, ended.ended_at), (RunSnapshot::default(), Some(shop.now())));
         let (session, said) = (ingested.session, ended.reply);
         let reply = shop.read(move |tx| messages::find(tx, said.unwrap())).await.unwrap();
         assert_eq!((reply.text.as_str(), reply.suggestions), ("₹500", vec!["balance".to_owned()]));
@@ -92,9 +92,9 @@ tables! {
         response.learned.entities = Some(json!({"a": 1}));
         shop.respond(response).await.unwrap();
         let second = shop.say("+919812345678", "w2", "two").await;
-        let halt = Halt::Stuck("log_sale failed twice".to_owned());
+        let halt = HaltReason::Stuck("log_sale failed twice".to_owned());
         let mut response = shop.response(held(&second), "").await;
-        response.ending = Ending::Halted(halt.clone());
+        response.ending = TurnStatus::Halted(halt.clone());
         response.reply = None;
         let responded = shop.respond(response).await.unwrap();
         assert_eq!(responded.number, 3, "nothing was said");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_agent::runs::{self, CancelAsked, Due, LEASE};
-use munshi_agent::{RUNS, RunState, Snapshot};
+use munshi_agent::runs::{self, CancelRequestOutcome, LEASE, RunRecoveryScope};
+use munshi_agent::{RUNS, RunSnapshot, RunState};
 use munshi_store::PageRequest;
 use munshi_types::RunId;
 
@@ -15,17 +15,17 @@ tables! {
         let old = held(&shop.say("+919812345678", "w1", "hello").await);
         shop.test.clock.advance(LEASE + Duration::from_secs(1));
         let now = shop.now();
-        let taken = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, Due::Lapsed, now, 10)).await.unwrap();
+        let taken = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, RunRecoveryScope::Lapsed, now, 10)).await.unwrap();
         assert_eq!(taken.len(), 1);
         let new = taken[0];
         assert_eq!((new.run, new.epoch, new.tenant), (old.run, 2, shop.tenant));
         let late = shop.response(old, "from the dead").await;
         assert!(is_lost(&shop.respond(late).await));
-        let snapshot = Snapshot { calls: 3, ..Snapshot::default() };
+        let snapshot = RunSnapshot { calls: 3, ..RunSnapshot::default() };
         let progress = |held| {
             let (db, tenant, snapshot) = (shop.test.db.clone(), shop.tenant, snapshot.clone());
             async move {
-                db.write(tenant, move |tx| munshi_agent::commit::journal(tx, &munshi_agent::commit::Progress {
+                db.write(tenant, move |tx| munshi_agent::commit::journal(tx, &munshi_agent::commit::RunProgress {
                     held, state: RunState::Acting, snapshot: &snapshot, steps: &[], calls: &[],
                 })).await
             }
@@ -52,13 +52,13 @@ tables! {
             shop.say(&format!("+9198123456{number:02}"), &format!("w{number}"), "hello").await;
         }
         let now = shop.now();
-        let none = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, Due::Lapsed, now, 50)).await.unwrap();
+        let none = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, RunRecoveryScope::Lapsed, now, 50)).await.unwrap();
         assert!(none.is_empty(), "held by somebody alive");
         let late = now.plus(LEASE * 2);
         let other = shop.test.open_again().await;
         let claims = futures_util::future::join_all((0..8).map(|number| {
             let db = if number % 2 == 0 { shop.test.db.clone() } else { other.clone() };
-            async move { db.platform(RUNS).write(move |tx| runs::claim_due(tx, Due::Lapsed, late, 5)).await.unwrap() }
+            async move { db.platform(RUNS).write(move |tx| runs::claim_due(tx, RunRecoveryScope::Lapsed, late, 5)).await.unwrap() }
         })).await;
         let mut taken: Vec<RunId> = claims.into_iter().flatten().map(|held| held.run).collect();
         taken.sort();
@@ -66,18 +66,18 @@ tables! {
         taken.dedup();
         assert_eq!(taken.len(), count, "none twice");
         // Another may have had them in hand at the time; they are there at the next look.
-        let rest = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, Due::Lapsed, late, 50)).await.unwrap();
+        let rest = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, RunRecoveryScope::Lapsed, late, 50)).await.unwrap();
         assert_eq!(count + rest.len(), 20);
         // The one process there is takes all when it starts, part by part, and nothing that it holds itself.
         let born = late.plus(Duration::from_millis(1));
-        let due = Due::All { since: born };
+        let due = RunRecoveryScope::All { since: born };
         for count in [15, 5, 0] {
             let some = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, due, born, 15)).await.unwrap();
             assert_eq!(some.len(), count);
         }
         // A clock that was set back meanwhile makes leases last that nobody holds.
         let earlier = now.minus(Duration::from_secs(3_600));
-        let due = Due::All { since: earlier };
+        let due = RunRecoveryScope::All { since: earlier };
         let all = shop.test.db.platform(RUNS).write(move |tx| runs::claim_due(tx, due, earlier, 50)).await.unwrap();
         assert_eq!(all.len(), 20);
     }
@@ -101,15 +101,15 @@ tables! {
         let first = shop.say("+919812345678", "w1", "one").await;
         let queued = shop.say("+919812345678", "w2", "two").await;
         let (run, behind, now, unknown) = (first.run, queued.run, shop.now(), shop.test.ids.next());
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, unknown, now)).await, CancelAsked::NoRun);
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelAsked::Noted);
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, behind, now)).await, CancelAsked::Unheld);
+        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, unknown, now)).await, CancelRequestOutcome::NoRun);
+        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelRequestOutcome::Noted);
+        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, behind, now)).await, CancelRequestOutcome::Unheld);
         let mine = held(&first);
         let renewed = shop.test.db.write(shop.tenant, move |tx| runs::renew(tx, mine, now)).await.unwrap();
         assert!(renewed.cancel_asked);
         shop.answer(mine, "stopped").await;
-        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelAsked::Ended);
-        let wanted = runs::Wanted::State(RunState::Done);
+        assert_eq!(shop.write(move |tx| runs::ask_cancel(tx, run, now)).await, CancelRequestOutcome::Ended);
+        let wanted = runs::RunFilter::State(RunState::Done);
         let done = shop.read(move |tx| runs::list(tx, wanted, &PageRequest::new(None, 10))).await;
         assert_eq!(done.items.iter().map(|one| one.id).collect::<Vec<_>>(), [run]);
     }

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_agent::keeping::{
-    self, ARCHIVE, Archivist, KEPT, LONGEST, Material, Retention, SUMMARISE, Summariser, Summarising,
+    self, ARCHIVE, ArchiveJob, KEPT, LONGEST, Retention, SUMMARISE, Summariser, SummaryInput, SummaryJob,
 };
 use munshi_agent::messages::Message;
 use munshi_agent::{Error, outbox, sessions};
-use munshi_jobs::{JOBS, NewJob, Options, Registry, Runner, State, letters};
+use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, NewJob, letters};
 use munshi_store::PageRequest;
 use munshi_types::tier::Channel;
-use munshi_types::{ReplyTo, SeededRandom, SessionId, TenantId, Zone};
+use munshi_types::{ReplyAddress, SeededRandom, SessionId, TenantId, Zone};
 
 use crate::rows::support::{Shop, held, tables};
 
@@ -21,11 +21,11 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// Says how much it was given, and remembers it.
 #[derive(Default)]
-struct Model(Mutex<Vec<Material>>);
+struct Model(Mutex<Vec<SummaryInput>>);
 
 #[async_trait::async_trait]
 impl Summariser for Model {
-    async fn summarise(&self, _tenant: TenantId, material: &Material) -> Option<String> {
+    async fn summarise(&self, _tenant: TenantId, material: &SummaryInput) -> Option<String> {
         self.0.lock().unwrap().push(material.clone());
         Some(format!("{} messages. {}", material.messages.len(), "x".repeat(3000)))
     }
@@ -41,7 +41,7 @@ struct Merging {
 
 #[async_trait::async_trait]
 impl Summariser for Merging {
-    async fn summarise(&self, _tenant: TenantId, material: &Material) -> Option<String> {
+    async fn summarise(&self, _tenant: TenantId, material: &SummaryInput) -> Option<String> {
         let (other, session) = (self.other.lock().unwrap().take(), self.session);
         if let Some(from) = other {
             let unit = move |tx: &mut munshi_store::Tx<'_>| -> munshi_agent::Result<()> {
@@ -55,15 +55,15 @@ impl Summariser for Merging {
     }
 }
 
-fn runner(shop: &Shop, install: impl FnOnce(&mut Registry)) -> Runner {
-    let mut registry = Registry::default();
+fn runner(shop: &Shop, install: impl FnOnce(&mut JobRegistry)) -> JobRunner {
+    let mut registry = JobRegistry::default();
     install(&mut registry);
     let random = Arc::new(SeededRandom::new(7));
-    Runner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, Options::default())
+    JobRunner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, JobRunnerOptions::default())
 }
 
-fn archivist(shop: &Shop, folder: &std::path::Path, retention: Retention) -> Archivist {
-    Archivist {
+fn archivist(shop: &Shop, folder: &std::path::Path, retention: Retention) -> ArchiveJob {
+    ArchiveJob {
         db: shop.test.db.clone(),
         clock: shop.test.clock.clone(),
         folder: folder.to_owned(),
@@ -104,7 +104,7 @@ fn archived(folder: &std::path::Path) -> (Vec<Message>, Vec<String>) {
 tables! {
     async fn older_turns_become_a_summary_without_a_model(test: TestDb) {
         let shop = Shop::open(test).await;
-        let summarising = Summarising { db: shop.test.db.clone(), model: None };
+        let summarising = SummaryJob { db: shop.test.db.clone(), model: None };
         let runner = runner(&shop, |registry| summarising.install(registry));
         let id = turns(&shop, 1, 10).await;
         assert_eq!(runner.drain().await.unwrap(), 0, "twenty are not too many");
@@ -127,7 +127,7 @@ tables! {
         let shop = Shop::open(test).await;
         let model = Arc::new(Model::default());
         let summarising =
-            Summarising { db: shop.test.db.clone(), model: Some(model.clone()) };
+            SummaryJob { db: shop.test.db.clone(), model: Some(model.clone()) };
         let runner = runner(&shop, |registry| summarising.install(registry));
         let id = turns(&shop, 1, 11).await;
         runner.drain().await.unwrap();
@@ -150,7 +150,7 @@ tables! {
         earlier.now = shop.now().minus(DAY);
         let other = shop.receive(earlier).await.unwrap();
         let merging = Arc::new(Merging { db: db.clone(), tenant: shop.tenant, session: id, other: Mutex::new(Some(other.person)) });
-        let summarising = Summarising { db, model: Some(merging) };
+        let summarising = SummaryJob { db, model: Some(merging) };
         runner(&shop, |registry| summarising.install(registry)).drain().await.unwrap();
         let after = session(&shop, id).await;
         assert_eq!((after.messages, after.summarised), (23, 13));
@@ -162,7 +162,7 @@ tables! {
         let (shop, folder) = (Shop::open(test).await, tempfile::tempdir().unwrap());
         let id = turns(&shop, 1, 3).await;
         let old = shop.messages(id).await;
-        let to = ReplyTo { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+        let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
         let unsent = shop.say_from(MEERA, "unsent", &to).await;
         shop.answer(held(&unsent), "not sent yet").await;
         let open = shop.say(MEERA, "open", "still under way").await;
@@ -270,7 +270,7 @@ tables! {
         runner.drain().await.unwrap();
         assert_eq!(shop.count("messages").await, 0);
         let request = PageRequest::new(None, 10);
-        let done = shop.test.db.platform(JOBS).read(move |tx| letters::list(tx, State::Done, None, &request)).await.unwrap();
+        let done = shop.test.db.platform(JOBS).read(move |tx| letters::list(tx, JobState::Done, None, &request)).await.unwrap();
         assert!(done.items.iter().any(|job| job.kind == ARCHIVE));
         assert!(NewJob::new(SUMMARISE, &()).is_ok());
         let unsent = shop.read(|tx| outbox::unsent(tx, &PageRequest::new(None, 10))).await;
@@ -281,7 +281,7 @@ tables! {
 /// A message of today behind a run that is still under way.
 async fn turns_behind(shop: &Shop, run: munshi_types::RunId) {
     let fresh = shop.say(MEERA, "fresh", "fresh").await;
-    assert_eq!(fresh.fate, munshi_agent::ingest::Fate::Queued { behind: run });
+    assert_eq!(fresh.fate, munshi_agent::ingest::IngestStatus::Queued { behind: run });
 }
 
 fn put_back(tx: &mut munshi_store::Tx<'_>, message: &Message) -> munshi_store::Result<()> {
@@ -300,11 +300,11 @@ fn put_back(tx: &mut munshi_store::Tx<'_>, message: &Message) -> munshi_store::R
             message.channel.as_str(),
             message.outside_id,
             message.text,
-            munshi_store::Json::of(&message.attached)?,
+            munshi_store::JsonText::of(&message.attached)?,
             message.tokens,
             message.generation,
-            munshi_store::Json::of(&message.marks)?,
-            munshi_store::Json::of(&message.suggestions)?,
+            munshi_store::JsonText::of(&message.marks)?,
+            munshi_store::JsonText::of(&message.suggestions)?,
             message.said_at
         ],
     )?;

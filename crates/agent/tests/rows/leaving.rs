@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_agent::outbox::{
-    self, Deliverer, Happened, OutboxState, Retryable, SendFault, Sender, Sending, Sent,
+    self, ChannelSender, DeliveryCertainty, OutboxDeliverer, OutboxState, SendFault, SendIdempotency,
+    SendReceipt, SendRetryability,
 };
-use munshi_jobs::{JOBS, JobView, NewJob, Options, Registry, Runner, State, letters};
+use munshi_jobs::{JOBS, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView, NewJob, letters};
 use munshi_store::{PageRequest, params};
 use munshi_types::tier::Channel;
-use munshi_types::{MessageId, Outbound, ReplyTo, SeededRandom};
+use munshi_types::{MessageId, OutboundMessage, ReplyAddress, SeededRandom};
 
 use crate::rows::support::{Shop, held, tables};
 
@@ -18,13 +19,13 @@ const MEERA: &str = "+919812345678";
 
 /// A channel that does as it is told: each send takes the next answer, and then they pass.
 struct Line {
-    sending: Sending,
+    sending: SendIdempotency,
     answers: Mutex<VecDeque<SendFault>>,
     sent: Mutex<Vec<(MessageId, String)>>,
 }
 
 impl Line {
-    fn new(sending: Sending, answers: impl IntoIterator<Item = SendFault>) -> Arc<Self> {
+    fn new(sending: SendIdempotency, answers: impl IntoIterator<Item = SendFault>) -> Arc<Self> {
         Arc::new(Self { sending, answers: Mutex::new(answers.into_iter().collect()), sent: Mutex::default() })
     }
 
@@ -34,41 +35,41 @@ impl Line {
 }
 
 #[async_trait::async_trait]
-impl Sender for Line {
+impl ChannelSender for Line {
     fn channel(&self) -> Channel {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> Sending {
+    fn sending(&self) -> SendIdempotency {
         self.sending
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         tokio::time::sleep(Duration::from_millis(1)).await;
         if let Some(fault) = self.answers.lock().unwrap().pop_front() {
             return Err(fault);
         }
         self.sent.lock().unwrap().push((outbound.id, outbound.text.clone()));
-        Ok(Sent { outside_id: Some(format!("wamid.{}", outbound.id)) })
+        Ok(SendReceipt { outside_id: Some(format!("wamid.{}", outbound.id)) })
     }
 }
 
-fn fault(retryable: Retryable, happened: Happened) -> SendFault {
+fn fault(retryable: SendRetryability, happened: DeliveryCertainty) -> SendFault {
     SendFault { why: "the line is down".to_owned(), retryable, happened }
 }
 
-fn runner(shop: &Shop, line: Option<Arc<Line>>) -> Runner {
-    let mut registry = Registry::default();
-    let senders = line.map(|line| line as Arc<dyn Sender>);
-    Deliverer::new(shop.test.db.clone(), shop.desk.queue.clone(), shop.test.clock.clone(), senders)
+fn runner(shop: &Shop, line: Option<Arc<Line>>) -> JobRunner {
+    let mut registry = JobRegistry::default();
+    let senders = line.map(|line| line as Arc<dyn ChannelSender>);
+    OutboxDeliverer::new(shop.test.db.clone(), shop.desk.queue.clone(), shop.test.clock.clone(), senders)
         .install(&mut registry);
     let random = Arc::new(SeededRandom::new(7));
-    Runner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, Options::default())
+    JobRunner::new(shop.test.db.clone(), &shop.desk.queue, random, registry, JobRunnerOptions::default())
 }
 
 /// Says something and answers it; gives the reply's id.
 async fn turn(shop: &Shop, number: u32) -> MessageId {
-    let to = ReplyTo { channel: Channel::Whatsapp, address: MEERA.to_owned() };
+    let to = ReplyAddress { channel: Channel::Whatsapp, address: MEERA.to_owned() };
     let ingested = shop.say_from(MEERA, &format!("w{number}"), &to).await;
     shop.answer(held(&ingested), &format!("reply {number}")).await;
     shop.run(ingested.run).await.reply.unwrap()
@@ -78,14 +79,14 @@ async fn state(shop: &Shop, message: MessageId) -> OutboxState {
     shop.read(move |tx| outbox::find(tx, message)).await.unwrap().state
 }
 
-async fn jobs(shop: &Shop, state: State) -> Vec<JobView> {
+async fn jobs(shop: &Shop, state: JobState) -> Vec<JobView> {
     let request = PageRequest::new(None, 100);
     shop.test.db.platform(JOBS).read(move |tx| letters::list(tx, state, None, &request)).await.unwrap().items
 }
 
 /// As a process leaves it that dies while sending.
 async fn die_while_sending(shop: &Shop, message: MessageId) {
-    let job = jobs(shop, State::Ready).await.first().unwrap().id;
+    let job = jobs(shop, JobState::Ready).await.first().unwrap().id;
     shop.write(move |tx| {
         tx.execute(
             "UPDATE outbox SET state = 'sending', job = $3, attempts = 1 WHERE tenant_id = $1 AND message_id = $2",
@@ -96,7 +97,7 @@ async fn die_while_sending(shop: &Shop, message: MessageId) {
 }
 
 /// Lets time pass until nothing is left to be tried again.
-async fn drain(shop: &Shop, runner: &Runner) {
+async fn drain(shop: &Shop, runner: &JobRunner) {
     for _ in 0..16 {
         runner.drain().await.unwrap();
         shop.test.clock.advance(Duration::from_secs(5000));
@@ -106,7 +107,7 @@ async fn drain(shop: &Shop, runner: &Runner) {
 tables! {
     async fn a_reply_is_sent_once_with_its_key(test: TestDb) {
         let shop = Shop::open(test).await;
-        let line = Line::new(Sending::Keyed, []);
+        let line = Line::new(SendIdempotency::Keyed, []);
         let message = turn(&shop, 1).await;
         assert_eq!(state(&shop, message).await, OutboxState::Waiting);
         let runner = runner(&shop, Some(line.clone()));
@@ -128,8 +129,8 @@ tables! {
 
     async fn none_overtakes_another(test: TestDb) {
         let shop = Shop::open(test).await;
-        let down = || fault(Retryable::Yes, Happened::No);
-        let line = Line::new(Sending::Once, [down(), down(), down()]);
+        let down = || fault(SendRetryability::Yes, DeliveryCertainty::No);
+        let line = Line::new(SendIdempotency::Once, [down(), down(), down()]);
         let runner = runner(&shop, Some(line.clone()));
         for number in 1..=3 {
             turn(&shop, number).await;
@@ -139,12 +140,12 @@ tables! {
         turn(&shop, 4).await;
         drain(&shop, &runner).await;
         assert_eq!(line.texts(), ["reply 1", "reply 2", "reply 3", "reply 4"]);
-        assert_eq!(jobs(&shop, State::Dead).await, []);
+        assert_eq!(jobs(&shop, JobState::Dead).await, []);
     }
 
     async fn two_nodes_at_once_send_each_once_and_in_order(test: TestDb) {
         let shop = Shop::open(test).await;
-        let line = Line::new(Sending::Once, []);
+        let line = Line::new(SendIdempotency::Once, []);
         let nodes = [runner(&shop, Some(line.clone())), runner(&shop, Some(line.clone()))];
         for number in 0..12 {
             turn(&shop, number).await;
@@ -163,7 +164,7 @@ tables! {
 
     async fn after_a_crash_what_bears_it_is_sent_again(test: TestDb) {
         let shop = Shop::open(test).await;
-        let line = Line::new(Sending::Keyed, [fault(Retryable::Yes, Happened::Maybe)]);
+        let line = Line::new(SendIdempotency::Keyed, [fault(SendRetryability::Yes, DeliveryCertainty::Maybe)]);
         let message = turn(&shop, 1).await;
         die_while_sending(&shop, message).await;
         drain(&shop, &runner(&shop, Some(line.clone()))).await;
@@ -172,9 +173,9 @@ tables! {
 
     async fn after_a_crash_what_would_double_is_left_and_told(test: TestDb) {
         let shop = Shop::open(test).await;
-        let line = Line::new(Sending::Once, []);
+        let line = Line::new(SendIdempotency::Once, []);
         let (first, second) = (turn(&shop, 1).await, turn(&shop, 2).await);
-        let ready = jobs(&shop, State::Ready).await;
+        let ready = jobs(&shop, JobState::Ready).await;
         assert_eq!(ready.len(), 2);
         // Its own job: each has one, and the listing does not say which.
         for job in ready {
@@ -195,7 +196,7 @@ tables! {
 
     async fn a_line_that_broke_before_the_answer_is_not_tried_again_where_it_would_double(test: TestDb) {
         let shop = Shop::open(test).await;
-        let line = Line::new(Sending::Once, [fault(Retryable::Yes, Happened::Maybe)]);
+        let line = Line::new(SendIdempotency::Once, [fault(SendRetryability::Yes, DeliveryCertainty::Maybe)]);
         let message = turn(&shop, 1).await;
         drain(&shop, &runner(&shop, Some(line.clone()))).await;
         assert_eq!((state(&shop, message).await, line.texts()), (OutboxState::Unknown, vec![]));
@@ -203,8 +204,8 @@ tables! {
 
     async fn what_never_passes_is_given_up_and_the_next_goes_on(test: TestDb) {
         let shop = Shop::open(test).await;
-        let down = (0..outbox::TRIES).map(|_| fault(Retryable::Yes, Happened::No));
-        let line = Line::new(Sending::Keyed, down.chain([fault(Retryable::No, Happened::No)]));
+        let down = (0..outbox::TRIES).map(|_| fault(SendRetryability::Yes, DeliveryCertainty::No));
+        let line = Line::new(SendIdempotency::Keyed, down.chain([fault(SendRetryability::No, DeliveryCertainty::No)]));
         let (first, second, third) = (turn(&shop, 1).await, turn(&shop, 2).await, turn(&shop, 3).await);
         drain(&shop, &runner(&shop, Some(line.clone()))).await;
         let row = shop.read(move |tx| outbox::find(tx, first)).await.unwrap();

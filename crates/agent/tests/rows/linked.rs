@@ -3,41 +3,41 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use munshi_agent::ingest::Ingested;
-use munshi_agent::linking::{Linking, Sending, Way};
+use munshi_agent::ingest::IngestOutcome;
+use munshi_agent::linking::{CodeDelivery, CodeSendOutcome, PhoneLinker};
 use munshi_agent::messages::Message;
-use munshi_agent::outbox::{self, SendFault, Sender, Sent};
+use munshi_agent::outbox::{self, ChannelSender, SendFault, SendReceipt};
 use munshi_agent::{Error, RunState, sessions};
-use munshi_identity::codes::{Answer, CodeKey, CodeText};
-use munshi_identity::{Address, Role, persons};
+use munshi_identity::codes::{CodeKey, CodeText, CodeVerification};
+use munshi_identity::{ContactAddress, Role, persons};
 use munshi_types::tier::Channel;
-use munshi_types::{MessageId, Outbound, Random, SeededRandom, SessionId, Timestamp};
+use munshi_types::{MessageId, OutboundMessage, Random, SeededRandom, SessionId, Timestamp};
 
 use crate::rows::support::{Shop, held, tables};
 
 const MEERA: &str = "+919812345678";
 
 #[derive(Default)]
-struct Phone(Mutex<Vec<Outbound>>);
+struct Phone(Mutex<Vec<OutboundMessage>>);
 
 #[async_trait::async_trait]
-impl Sender for Phone {
+impl ChannelSender for Phone {
     fn channel(&self) -> Channel {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> outbox::Sending {
-        outbox::Sending::Once
+    fn sending(&self) -> outbox::SendIdempotency {
+        outbox::SendIdempotency::Once
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         self.0.lock().unwrap().push(outbound.clone());
-        Ok(Sent::default())
+        Ok(SendReceipt::default())
     }
 }
 
-fn linking(shop: &Shop) -> Linking {
-    Linking {
+fn linking(shop: &Shop) -> PhoneLinker {
+    PhoneLinker {
         db: shop.test.db.clone(),
         key: CodeKey::new(&[7; 32]),
         ids: shop.test.ids.clone(),
@@ -50,26 +50,26 @@ fn linking(shop: &Shop) -> Linking {
 async fn code(shop: &Shop, session: SessionId, phone: &str) -> String {
     let line = Phone::default();
     let words = |code: &CodeText| format!("your code: {}", code.reveal());
-    let way = Way { sender: &line, words: &words, language: None };
+    let way = CodeDelivery { sender: &line, words: &words, language: None };
     let sent = linking(shop).ask(shop.tenant, session, phone, &way).await.unwrap();
-    assert!(matches!(sent, Sending::Sent { .. }), "{sent:?}");
+    assert!(matches!(sent, CodeSendOutcome::Sent { .. }), "{sent:?}");
     let sent = line.0.lock().unwrap().pop().unwrap();
     assert_eq!(sent.to.address, MEERA);
     sent.text.rsplit(' ').next().unwrap().to_owned()
 }
 
-async fn visit(shop: &Shop, outside_id: &str, text: &str) -> Ingested {
+async fn visit(shop: &Shop, outside_id: &str, text: &str) -> IngestOutcome {
     let mut incoming = shop.incoming(MEERA, outside_id, text);
     incoming.inbound.channel = Channel::Web;
     incoming.inbound.from =
-        munshi_types::Sender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
+        munshi_types::InboundSender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
     shop.receive(incoming).await.unwrap()
 }
 
-async fn link(shop: &Shop, session: SessionId) -> munshi_agent::linking::Linked {
+async fn link(shop: &Shop, session: SessionId) -> munshi_agent::linking::LinkedPerson {
     let code = code(shop, session, MEERA).await;
     match linking(shop).confirm(shop.tenant, session, &code).await.unwrap() {
-        Answer::Right(linked) => linked,
+        CodeVerification::Right(linked) => linked,
         other => panic!("{other:?}"),
     }
 }
@@ -107,13 +107,13 @@ tables! {
         let right = code(&shop, visitor.session, MEERA).await;
         let wrong = if right == "111111" { "222222" } else { "111111" };
         let linking = linking(&shop);
-        assert_eq!(linking.confirm(shop.tenant, visitor.session, wrong).await.unwrap(), Answer::Wrong { left: 4 });
+        assert_eq!(linking.confirm(shop.tenant, visitor.session, wrong).await.unwrap(), CodeVerification::Wrong { left: 4 });
         let elsewhere = linking.confirm(shop.tenant, known.session, &right).await.unwrap();
-        assert_eq!(elsewhere, Answer::NotAsked, "only the conversation that asked can answer");
+        assert_eq!(elsewhere, CodeVerification::NotAsked, "only the conversation that asked can answer");
         shop.test.clock.advance(Duration::from_secs(11 * 60));
-        assert_eq!(linking.confirm(shop.tenant, visitor.session, &right).await.unwrap(), Answer::Expired);
+        assert_eq!(linking.confirm(shop.tenant, visitor.session, &right).await.unwrap(), CodeVerification::Expired);
         let line = Phone::default();
-        let way = Way { sender: &line, words: &|_| String::new(), language: None };
+        let way = CodeDelivery { sender: &line, words: &|_| String::new(), language: None };
         let nowhere = linking.ask(shop.tenant, shop.test.ids.next(), MEERA, &way).await;
         assert!(matches!(nowhere, Err(Error::Unfit(_))));
         let no_phone = linking.ask(shop.tenant, visitor.session, "call me", &way).await;
@@ -150,7 +150,7 @@ tables! {
         assert_eq!((living.id, living.messages), (new, 7));
         assert_eq!(shop.read(move |tx| sessions::formerly(tx, new)).await, [old]);
         assert_eq!(visit(&shop, "v1", "web 1").await.run, visitor.run, "and what was taken stays taken");
-        let listed = shop.read(|tx| sessions::list(tx, sessions::Wanted::default(), &munshi_store::PageRequest::new(None, 9))).await;
+        let listed = shop.read(|tx| sessions::list(tx, sessions::SessionFilter::default(), &munshi_store::PageRequest::new(None, 9))).await;
         assert_eq!(listed.items.len(), 1);
     }
 
@@ -166,7 +166,7 @@ tables! {
                 let mut incoming = shop.incoming(MEERA, &format!("m{number}"), "hello");
                 if number % 2 == 0 {
                     incoming.inbound.channel = Channel::Web;
-                    incoming.inbound.from = munshi_types::Sender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
+                    incoming.inbound.from = munshi_types::InboundSender { channel_id: Some("visitor-1".to_owned()), ..Default::default() };
                 }
                 let ingested = munshi_agent::ingest::receive(&db, shop.tenant, &shop.desk, Arc::new(incoming)).await.unwrap();
                 answer_on(shop, &db, ingested.begun.map(|begun| begun.held)).await;
@@ -191,7 +191,7 @@ tables! {
         assert_eq!(left, 0, "all answered, all in one thread");
         let said = shop.messages(known.session).await;
         assert_eq!(said.iter().map(|one| one.number).collect::<Vec<_>>(), (1..=64).collect::<Vec<_>>());
-        let living = shop.read(|tx| sessions::list(tx, sessions::Wanted::All, &munshi_store::PageRequest::new(None, 9))).await;
+        let living = shop.read(|tx| sessions::list(tx, sessions::SessionFilter::All, &munshi_store::PageRequest::new(None, 9))).await;
         assert_eq!((living.items.len(), living.items[0].messages), (1, 64));
         assert_eq!((shop.count("held").await, shop.count("reservations").await), (0, 0));
     }
@@ -236,7 +236,7 @@ tables! {
         let linked = link(&shop, visitor.session).await;
         assert_eq!((linked.person.id, linked.merged), (member, Some(known.person)));
         assert_eq!(linked.session, visitor.session);
-        let address = Address::phone(MEERA).unwrap();
+        let address = ContactAddress::phone(MEERA).unwrap();
         assert_eq!(shop.read(move |tx| persons::by_address(tx, &address)).await.unwrap().id, member);
         assert_eq!(shop.run(known.run).await.session, visitor.session);
     }
@@ -293,17 +293,17 @@ tables! {
 }
 
 /// Answers, and whatever is handed on, until nothing is left.
-async fn answer_on(shop: &Shop, db: &munshi_store::Db, mut holding: Option<munshi_agent::runs::Held>) {
+async fn answer_on(shop: &Shop, db: &munshi_store::Db, mut holding: Option<munshi_agent::runs::RunLease>) {
     while let Some(held) = holding {
         let response = shop.response(held, "answer").await;
         holding = crate::rows::support::respond_on(db, &shop.desk, response).await.unwrap().next;
     }
 }
 
-async fn visit_as(shop: &Shop, visitor: &str, said: &str) -> Ingested {
+async fn visit_as(shop: &Shop, visitor: &str, said: &str) -> IngestOutcome {
     let mut incoming = shop.incoming(MEERA, said, said);
     incoming.inbound.channel = Channel::Web;
     incoming.inbound.from =
-        munshi_types::Sender { channel_id: Some(visitor.to_owned()), ..Default::default() };
+        munshi_types::InboundSender { channel_id: Some(visitor.to_owned()), ..Default::default() };
     shop.receive(incoming).await.unwrap()
 }

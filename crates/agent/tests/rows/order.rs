@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use munshi_agent::commit::Ending;
-use munshi_agent::ingest::Fate;
-use munshi_agent::runs::{self, Due, Held, LEASE};
-use munshi_agent::{RUNS, RunState, Snapshot};
+use munshi_agent::commit::TurnStatus;
+use munshi_agent::ingest::IngestStatus;
+use munshi_agent::runs::{self, LEASE, RunLease, RunRecoveryScope};
+use munshi_agent::{RUNS, RunSnapshot, RunState};
 use munshi_types::{Random, RunId, SeededRandom, SessionId};
 
 use crate::rows::support::{Shop, held, respond_on, tables};
@@ -17,7 +17,7 @@ const MEERA: &str = "+919812345678";
 #[derive(Default)]
 struct Play {
     /// Whom this process works for, by session.
-    working: BTreeMap<SessionId, Vec<Held>>,
+    working: BTreeMap<SessionId, Vec<RunLease>>,
     waiting: Vec<RunId>,
     /// The number of the last run that began, by session.
     begun: BTreeMap<SessionId, i64>,
@@ -26,7 +26,7 @@ struct Play {
 
 impl Play {
     /// A run begins: no other that is under way may be before it.
-    async fn begin(&mut self, shop: &Shop, held: Held) {
+    async fn begin(&mut self, shop: &Shop, held: RunLease) {
         let run = shop.run(held.run).await;
         let last = self.begun.insert(run.session, run.number).unwrap_or(0);
         assert!(run.number > last, "run {} began after {last}", run.number);
@@ -39,13 +39,13 @@ impl Play {
         self.said += 1;
         let ingested = shop.say(phone, &format!("m{}", self.said), "hello").await;
         match ingested.fate {
-            Fate::Begun => self.begin(shop, held(&ingested)).await,
-            Fate::Queued { behind } => {
+            IngestStatus::Begun => self.begin(shop, held(&ingested)).await,
+            IngestStatus::Queued { behind } => {
                 let before = shop.run(behind).await;
                 assert!(!before.state.has_ended() && before.state != RunState::WaitingApproval);
                 assert!(before.number < shop.run(ingested.run).await.number);
             }
-            Fate::SeenBefore => panic!("never sent before"),
+            IngestStatus::SeenBefore => panic!("never sent before"),
         }
     }
 
@@ -54,7 +54,7 @@ impl Play {
         let Some(held) = self.working.values().flatten().copied().nth(pick) else { return };
         let mut response = shop.response(held, "answer").await;
         if pauses {
-            response.ending = Ending::Waiting(Box::default());
+            response.ending = TurnStatus::Waiting(Box::default());
             response.settle = None;
             self.waiting.push(held.run);
         }
@@ -69,7 +69,9 @@ impl Play {
     async fn crash(&mut self, shop: &Shop) {
         shop.test.clock.advance(LEASE + Duration::from_secs(1));
         let now = shop.now();
-        let claim = move |tx: &mut munshi_store::PlatformTx<'_>| runs::claim_due(tx, Due::Lapsed, now, 100);
+        let claim = move |tx: &mut munshi_store::PlatformTx<'_>| {
+            runs::claim_due(tx, RunRecoveryScope::Lapsed, now, 100)
+        };
         let taken = shop.test.db.platform(RUNS).write(claim).await.unwrap();
         let mut left: Vec<RunId> = self.working.values().flatten().map(|held| held.run).collect();
         let mut found: Vec<RunId> = taken.iter().map(|held| held.run).collect();
@@ -104,9 +106,9 @@ tables! {
         let second = shop.say(MEERA, "m2", "two").await;
         let third = shop.say(MEERA, "m3", "three").await;
         let elsewhere = shop.say("+919812345679", "m4", "other").await;
-        assert_eq!(second.fate, Fate::Queued { behind: first.run });
-        assert_eq!(third.fate, Fate::Queued { behind: second.run });
-        assert_eq!(elsewhere.fate, Fate::Begun, "others wait for nobody");
+        assert_eq!(second.fate, IngestStatus::Queued { behind: first.run });
+        assert_eq!(third.fate, IngestStatus::Queued { behind: second.run });
+        assert_eq!(elsewhere.fate, IngestStatus::Begun, "others wait for nobody");
         let next = shop.answer(held(&first), "1").await.next.unwrap();
         assert_eq!((next.run, next.epoch), (second.run, 1));
         let last = shop.answer(next, "2").await.next.unwrap();
@@ -121,12 +123,12 @@ tables! {
         let first = shop.say(MEERA, "m1", "pay him").await;
         let queued = shop.say(MEERA, "m2", "and?").await;
         let mut response = shop.response(held(&first), "shall I?").await;
-        response.ending = Ending::Waiting(Box::new(Snapshot { calls: 2, ..Snapshot::default() }));
+        response.ending = TurnStatus::Waiting(Box::new(RunSnapshot { calls: 2, ..RunSnapshot::default() }));
         response.settle = None;
         let next = shop.respond(response).await.unwrap().next.unwrap();
         assert_eq!(next.run, queued.run, "who was behind it goes on");
         shop.answer(next, "here I am").await;
-        assert_eq!(shop.say(MEERA, "m3", "yes").await.fate, Fate::Begun);
+        assert_eq!(shop.say(MEERA, "m3", "yes").await.fate, IngestStatus::Begun);
         let (run, now) = (first.run, shop.now());
         let waiting = shop.run(run).await;
         assert_eq!((waiting.state, waiting.lease_until, waiting.snapshot.calls), (RunState::WaitingApproval, None, 2));

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use munshi_agent::commit::{Ending, Reply, Responded, Response, respond};
-use munshi_agent::ingest::{Desk, Door, Incoming, Ingested, Said, receive};
-use munshi_agent::messages::{self, Message, Standing};
-use munshi_agent::runs::{self, Held, Run};
-use munshi_agent::sessions::Learned;
+use munshi_agent::commit::{CommittedTurn, ReplyRecord, TurnCommit, TurnStatus, respond};
+use munshi_agent::ingest::{Admission, FixedReply, IngestOutcome, IngestServices, RoutedMessage, receive};
+use munshi_agent::messages::{self, Message, MessageStatus};
+use munshi_agent::runs::{self, Run, RunLease};
+use munshi_agent::sessions::SessionUpdate;
 use munshi_agent::{Error, Result};
-use munshi_jobs::Queue;
-use munshi_safety::budget::{Amount, Governor, Settings};
+use munshi_jobs::JobQueue;
+use munshi_safety::budget::{BudgetAmount, BudgetGovernor, BudgetSettings};
 use munshi_store::{Db, Tx};
 use munshi_test_support::TestDb;
 use munshi_types::tier::Channel;
 use munshi_types::{
-    BindingId, Clock, Inbound, ReplyTo, RunId, Sender, SessionId, TenantId, Timestamp, To, Zone,
+    BindingId, Clock, InboundMessage, InboundSender, InboundTarget, ReplyAddress, RunId, SessionId, TenantId,
+    Timestamp, Zone,
 };
 use serde_json::json;
 
@@ -37,19 +38,19 @@ pub(crate) struct Shop {
     pub test: TestDb,
     pub tenant: TenantId,
     pub binding: BindingId,
-    pub desk: Desk,
+    pub desk: IngestServices,
 }
 
 impl Shop {
     pub(crate) async fn open(test: TestDb) -> Self {
-        Self::with(test, Settings::default()).await
+        Self::with(test, BudgetSettings::default()).await
     }
 
-    pub(crate) async fn with(test: TestDb, settings: Settings) -> Self {
+    pub(crate) async fn with(test: TestDb, settings: BudgetSettings) -> Self {
         let tenant = test.tenant("sharma").await;
-        let desk = Desk {
-            governor: Arc::new(Governor::new(settings, test.ids.clone())),
-            queue: Queue::new(test.clock.clone(), test.ids.clone()),
+        let desk = IngestServices {
+            governor: Arc::new(BudgetGovernor::new(settings, test.ids.clone())),
+            queue: JobQueue::new(test.clock.clone(), test.ids.clone()),
             ids: test.ids.clone(),
             holder: None,
         };
@@ -61,15 +62,15 @@ impl Shop {
         self.test.clock.now()
     }
 
-    pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> Incoming {
-        Incoming {
+    pub(crate) fn incoming(&self, phone: &str, outside_id: &str, text: &str) -> RoutedMessage {
+        RoutedMessage {
             kind: munshi_agent::runs::MESSAGE,
             brought: None,
             key_use: None,
-            inbound: Inbound {
+            inbound: InboundMessage {
                 channel: Channel::Whatsapp,
-                to: To::Address("handle:sharma".parse().unwrap()),
-                from: Sender { phone: Some(phone.to_owned()), ..Sender::default() },
+                to: InboundTarget::Address("handle:sharma".parse().unwrap()),
+                from: InboundSender { phone: Some(phone.to_owned()), ..InboundSender::default() },
                 outside_id: outside_id.to_owned(),
                 text: text.to_owned(),
                 attached: Vec::new(),
@@ -81,26 +82,29 @@ impl Shop {
             binding: self.binding,
             zone: Zone::default(),
             least: None,
-            most: Amount { tokens: 4000, ..Amount::interaction() },
+            most: BudgetAmount { tokens: 4000, ..BudgetAmount::interaction() },
             language: None,
             tokens: 3,
-            door: Door::Open,
-            limit_reached: Arc::new(|refused| Said { text: format!("limit: {refused}"), ..Said::default() }),
+            door: Admission::Open,
+            limit_reached: Arc::new(|refused| FixedReply {
+                text: format!("limit: {refused}"),
+                ..FixedReply::default()
+            }),
             decision: None,
             limits: Vec::new(),
             now: self.now(),
         }
     }
 
-    pub(crate) async fn receive(&self, incoming: Incoming) -> Result<Ingested> {
+    pub(crate) async fn receive(&self, incoming: RoutedMessage) -> Result<IngestOutcome> {
         receive(&self.test.db, self.tenant, &self.desk, Arc::new(incoming)).await
     }
 
-    pub(crate) async fn say(&self, phone: &str, outside_id: &str, text: &str) -> Ingested {
+    pub(crate) async fn say(&self, phone: &str, outside_id: &str, text: &str) -> IngestOutcome {
         self.receive(self.incoming(phone, outside_id, text)).await.unwrap()
     }
 
-    pub(crate) async fn say_from(&self, phone: &str, outside_id: &str, to: &ReplyTo) -> Ingested {
+    pub(crate) async fn say_from(&self, phone: &str, outside_id: &str, to: &ReplyAddress) -> IngestOutcome {
         let mut incoming = self.incoming(phone, outside_id, "hello");
         incoming.inbound.reply_to = Some(to.clone());
         self.receive(incoming).await.unwrap()
@@ -148,27 +152,29 @@ impl Shop {
     }
 
     /// What a turn that says `text` stores at its end.
-    pub(crate) async fn response(&self, held: Held, text: &str) -> Response {
+    pub(crate) async fn response(&self, held: RunLease, text: &str) -> TurnCommit {
         let run = self.run(held.run).await;
-        Response {
+        TurnCommit {
             held,
             session: run.session,
             binding: run.binding,
             channel: run.channel,
-            ending: Ending::Done,
-            reply: Some(Reply {
+            ending: TurnStatus::Done,
+            reply: Some(ReplyRecord {
                 id: self.test.ids.next(),
                 text: text.to_owned(),
                 language: None,
                 tokens: 2,
-                standing: Standing::Whole,
+                standing: MessageStatus::Whole,
                 generation: 1,
                 marks: json!([]),
                 suggestions: vec!["balance".to_owned()],
             }),
             deliver: run.reply_to,
-            settle: run.reservation.map(|id| (id, Amount { tokens: 900, ..Amount::interaction() })),
-            learned: Learned::default(),
+            settle: run
+                .reservation
+                .map(|id| (id, BudgetAmount { tokens: 900, ..BudgetAmount::interaction() })),
+            learned: SessionUpdate::default(),
             steps: Vec::new(),
             calls: Vec::new(),
             violations: Vec::new(),
@@ -179,17 +185,21 @@ impl Shop {
         }
     }
 
-    pub(crate) async fn respond(&self, response: Response) -> Result<Responded> {
+    pub(crate) async fn respond(&self, response: TurnCommit) -> Result<CommittedTurn> {
         respond_on(&self.test.db, &self.desk, response).await
     }
 
-    pub(crate) async fn answer(&self, held: Held, text: &str) -> Responded {
+    pub(crate) async fn answer(&self, held: RunLease, text: &str) -> CommittedTurn {
         let response = self.response(held, text).await;
         self.respond(response).await.unwrap()
     }
 }
 
-pub(crate) async fn respond_on(db: &Db, desk: &Desk, response: Response) -> Result<Responded> {
+pub(crate) async fn respond_on(
+    db: &Db,
+    desk: &IngestServices,
+    response: TurnCommit,
+) -> Result<CommittedTurn> {
     let desk = desk.clone();
     db.write(response.held.tenant, move |tx| respond(tx, &desk, &response)).await
 }
@@ -198,6 +208,6 @@ pub(crate) fn is_lost<T>(outcome: &Result<T>) -> bool {
     matches!(outcome, Err(Error::LostRun(_)))
 }
 
-pub(crate) fn held(ingested: &Ingested) -> Held {
+pub(crate) fn held(ingested: &IngestOutcome) -> RunLease {
     ingested.begun.as_ref().expect("the run began").held
 }

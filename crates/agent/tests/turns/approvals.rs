@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{Event, Outcome, RunState};
+use munshi_agent::{RunEvent, RunOutcome, RunState};
 use munshi_identity::persons;
-use munshi_safety::approvals::{self, Answer, Answered, Covers, Said, State};
+use munshi_safety::approvals::{
+    self, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalStatus,
+};
 use munshi_store::{Tx, params};
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};
-use munshi_tools::NoJournal;
+use munshi_tools::NoActJournal;
 use munshi_types::{ApprovalId, Clock, Id, PersonId, RunId, Timestamp};
 use uuid::Uuid;
 
@@ -21,41 +23,51 @@ pub(crate) async fn answer(
     shop: &Shop,
     who: PersonId,
     id: ApprovalId,
-    answer: Answer,
-) -> Answered {
+    answer: ApprovalDecision,
+) -> ApprovalAnswerOutcome {
     let (office, now) = (shop.office.clone(), test.clock.now());
-    let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
+    let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<ApprovalAnswerOutcome, munshi_safety::Error> {
         let who = persons::find(tx, who)?.unwrap().principal(tx);
-        let said = Said { who: &who, answer, shown: None, covers: Covers::Act, via: "api", key: None };
+        let said = ApprovalAnswer {
+            who: &who,
+            answer,
+            shown: None,
+            covers: ApprovalCoverage::Act,
+            via: "api",
+            key: None,
+        };
         approvals::answer(tx, &office, id, &said, now)
     };
     shop.db.write(shop.tenant, unit).await.unwrap()
 }
 
-fn waits(outcome: &Outcome) -> ApprovalId {
+fn waits(outcome: &RunOutcome) -> ApprovalId {
     assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");
     outcome.approval.unwrap()
 }
 
 /// Nobody can say yes to it any more, and its act is dropped.
 async fn assert_withdrawn(test: &TestDb, shop: &Shop, id: ApprovalId) {
-    let answered = answer(test, shop, shop.owner, id, Answer::Yes).await;
-    let Answered::Already(approval) = answered else { panic!("{answered:?}") };
-    assert_eq!((approval.state, approval.answered_via.as_deref()), (State::Refused, Some("withdrawn")));
+    let answered = answer(test, shop, shop.owner, id, ApprovalDecision::Yes).await;
+    let ApprovalAnswerOutcome::Already(approval) = answered else { panic!("{answered:?}") };
+    assert_eq!(
+        (approval.state, approval.answered_via.as_deref()),
+        (ApprovalStatus::Refused, Some("withdrawn"))
+    );
     let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
     assert_eq!(shop.number(dropped).await, 1);
 }
 
 on_both! {
     async fn a_yes_in_the_chat_goes_on_with_it(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("पुराना")), Turn::text("हटा दिया गया है।")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("पुराना")), ScriptedTurn::text("हटा दिया गया है।")]).await;
         let first = shop.say("1", "पुराना वाला हटा दीजिए").await;
         let waiting = shop.outcome(&first).await;
         waits(&waiting);
         assert!(waiting.text.contains("पुराना") && waiting.text.contains("हाँ या नहीं"), "{}", waiting.text);
         assert_eq!((shop.notes().await, waiting.suggestions.len()), (0, 2));
         let events = shop.events(&first, None).await;
-        assert!(events.iter().any(|(_, event)| matches!(event, Event::Approval { .. })));
+        assert!(events.iter().any(|(_, event)| matches!(event, RunEvent::Approval { .. })));
         let done = shop.ask("2", "हाँ").await;
         assert_eq!((done.text.as_str(), done.state), ("हटा दिया गया है।", RunState::Done));
         assert_eq!(shop.notes().await, 1);
@@ -63,7 +75,7 @@ on_both! {
         let ended = shop.outcome(&first).await;
         assert_eq!(ended.state, RunState::Done, "the run that waited is ended in favour of the other");
         let asked = shop.model.requests();
-        let last = asked.last().unwrap().request.messages.iter().rev().find(|message| message.parts.iter().any(|part| matches!(part, munshi_llm::Part::ToolResult(result) if !result.is_error)));
+        let last = asked.last().unwrap().request.messages.iter().rev().find(|message| message.parts.iter().any(|part| matches!(part, munshi_llm::ModelMessagePart::ToolResult(result) if !result.is_error)));
         assert!(last.is_some(), "the model has seen what came of it");
         // A second yes answers nothing.
         assert_eq!(shop.ask("3", "हाँ").await.state, RunState::Halted);
@@ -71,7 +83,7 @@ on_both! {
     }
 
     async fn a_no_in_the_chat_drops_it(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("old"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("old"))]).await;
         waits(&shop.ask("1", "purana wala hata dijiye").await);
         let done = shop.ask("2", "nahi").await;
         assert_eq!(done.state, RunState::Done);
@@ -82,15 +94,15 @@ on_both! {
     }
 
     async fn somebody_else_says_yes_elsewhere(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")]).await;
         let received = shop.say("1", "wipe all of it").await;
         let waiting = shop.outcome(&received).await;
         let id = waits(&waiting);
         assert!(waiting.text.contains("waiting for approval"), "{}", waiting.text);
-        let yes = shop.book.say("say-yes", munshi_lang::Voice::all().next().unwrap(), &[]).unwrap();
+        let yes = shop.book.say("say-yes", munshi_lang::Locale::all().next().unwrap(), &[]).unwrap();
         assert!(!waiting.suggestions.contains(&yes), "{:?}", waiting.suggestions);
-        assert!(matches!(answer(&test, &shop, shop.staff, id, Answer::Yes).await, Answered::NotYours { .. }));
-        assert!(matches!(answer(&test, &shop, shop.owner, id, Answer::Yes).await, Answered::Granted(_)));
+        assert!(matches!(answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::NotYours { .. }));
+        assert!(matches!(answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::Granted(_)));
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         until(async || shop.outcome(&received).await.state == RunState::Done).await;
@@ -104,29 +116,29 @@ on_both! {
     }
 
     async fn an_answer_that_nobody_told_us_of_is_found(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
-        assert_eq!(shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 0);
-        answer(&test, &shop, shop.owner, id, Answer::No).await;
+        assert_eq!(shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 0);
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::No).await;
         // Another process finds it.
-        let other = shop.again(&test, [Turn::text("It was not wanted.")]).await;
-        assert_eq!(other.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 1);
+        let other = shop.again(&test, [ScriptedTurn::text("It was not wanted.")]).await;
+        assert_eq!(other.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 1);
         let mut following = other.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         let done = other.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It was not wanted.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 0);
-        assert_eq!(other.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 0);
+        assert_eq!(other.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 0);
     }
 
     async fn nobody_answers_in_time(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
         waits(&shop.outcome(&received).await);
         test.clock.advance(Duration::from_secs(40 * 24 * 3600));
-        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().expired, 1);
-        assert_eq!(shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap(), 1);
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().expired, 1);
+        assert_eq!(shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap(), 1);
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         assert!(shop.outcome(&received).await.text.starts_with("Nobody answered in time"));
@@ -134,7 +146,7 @@ on_both! {
     }
 
     async fn who_may_not_say_yes_is_told_so_and_talks_on(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("We open at nine.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("We open at nine.")]).await;
         let received = shop.say("1", "wipe all of it").await;
         waits(&shop.outcome(&received).await);
         let told = shop.ask("2", "yes").await;
@@ -146,7 +158,7 @@ on_both! {
 
     async fn a_yes_is_to_the_question_that_was_put_last(test: TestDb) {
         let script = [
-            Turn::call("drop", &arguments("tea")), Turn::call("drop", &arguments("salt")), Turn::text("Salt is gone."),
+            ScriptedTurn::call("drop", &arguments("tea")), ScriptedTurn::call("drop", &arguments("salt")), ScriptedTurn::text("Salt is gone."),
         ];
         let shop = Shop::open(&test, script).await;
         waits(&shop.ask("1", "remove tea").await);
@@ -159,8 +171,8 @@ on_both! {
     }
 
     async fn what_is_asked_about_is_told_in_the_persons_language(test: TestDb) {
-        let both = Turn::calls([("drop", arguments("चाय")), ("drop", arguments("नमक"))]);
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("चाय")), both]).await;
+        let both = ScriptedTurn::calls([("drop", arguments("चाय")), ("drop", arguments("नमक"))]);
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("चाय")), both]).await;
         let one = shop.ask("1", "चाय हटा दीजिए").await;
         waits(&one);
         assert!(one.text.starts_with("चाय हटाओ") && !one.text.contains("Does drop"), "{}", one.text);
@@ -175,12 +187,12 @@ on_both! {
     }
 
     async fn a_question_whether_to_go_on_has_its_yes_and_no_to_tap(test: TestDb) {
-        let english = munshi_lang::Voice::all().find(|voice| voice.code() == "en").unwrap();
+        let english = munshi_lang::Locale::all().find(|voice| voice.code() == "en").unwrap();
         let mut book = munshi_lang::Phrasebook::core().unwrap();
         munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
         let say = |name: &str| book.say(name, english, &[]).unwrap();
         let asked = format!("You sold tea for ₹20. {}", say("ask-go-ahead"));
-        let shop = Shop::open(&test, [Turn::text(&asked), Turn::text("We open at nine.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text(&asked), ScriptedTurn::text("We open at nine.")]).await;
         let outcome = shop.ask("1", "i sold some tea, maybe").await;
         assert_eq!(outcome.suggestions, [say("say-yes"), say("say-no")]);
         let other = shop.ask("2", "when do you open").await;
@@ -188,7 +200,7 @@ on_both! {
     }
 
     async fn a_question_can_be_withdrawn(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
         shop.engine.cancel(received.tenant, received.run).await.unwrap();
@@ -196,7 +208,7 @@ on_both! {
         let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
         let outcome = shop.outcome(&received).await;
-        assert_eq!(outcome.halt, Some(munshi_agent::Halt::Cancelled), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(munshi_agent::HaltReason::Cancelled), "{outcome:?}");
         // A yes that comes too late does nothing, wherever it is said.
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         assert_eq!(shop.ask("2", "yes").await.state, RunState::Halted, "there is no model left to ask");
@@ -208,17 +220,17 @@ on_both! {
     async fn a_run_that_halts_while_it_asks_takes_its_question_back(test: TestDb) {
         let calls = [("wipe", arguments("all")), ("count", serde_json::json!({ "mood": "fails" })),
             ("count", serde_json::json!({ "mood": "fails" }))];
-        let shop = Shop::open(&test, [Turn::calls(calls)]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::calls(calls)]).await;
         let received = shop.say("1", "wipe all of it").await;
         let outcome = shop.outcome(&received).await;
-        assert!(matches!(outcome.halt, Some(munshi_agent::Halt::Stuck(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(munshi_agent::HaltReason::Stuck(_))), "{outcome:?}");
         let open = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND state = 'pending'";
         let dropped = "SELECT COUNT(*) FROM acts WHERE tenant_id = $1 AND state = 'dropped'";
         assert_eq!((shop.number(open).await, shop.number(dropped).await), (0, 1));
     }
 
     async fn what_nobody_answered_is_not_taken_up(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")]).await;
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
         for _ in 0..12 {
@@ -227,7 +239,7 @@ on_both! {
         tokio::time::sleep(Duration::from_millis(100)).await;
         let (said, taken) = ("SELECT COUNT(*) FROM messages WHERE tenant_id = $1", "SELECT epoch FROM runs WHERE tenant_id = $1");
         assert_eq!((shop.number(said).await, shop.number(taken).await), (2, 1), "the question is put once");
-        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         ended(&shop, &received).await;
         assert_eq!(shop.outcome(&received).await.text, "It is wiped.");
@@ -235,14 +247,14 @@ on_both! {
 
     async fn a_run_may_wait_as_often_as_it_must(test: TestDb) {
         let names = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-        let calls = names.map(|name| Turn::call("drop", &arguments(name)));
+        let calls = names.map(|name| ScriptedTurn::call("drop", &arguments(name)));
         let mut plan = Plan { agent: Plan::default().agent.replace("tool_calls = 6", "tool_calls = 20"), ..Plan::default() };
         plan.budgets.run.iterations = 100;
-        let shop = Shop::open_with(&test, calls.into_iter().chain([Turn::text("All gone.")]), plan).await;
+        let shop = Shop::open_with(&test, calls.into_iter().chain([ScriptedTurn::text("All gone.")]), plan).await;
         let received = shop.say("1", "remove them one after another").await;
         for _ in names {
             let id = waits(&shop.outcome(&received).await);
-            answer(&test, &shop, shop.staff, id, Answer::Yes).await;
+            answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await;
             shop.engine.take_up(received.tenant, received.run).await.unwrap();
             ended(&shop, &received).await;
         }
@@ -251,15 +263,15 @@ on_both! {
     }
 
     async fn many_who_do_not_answer_are_in_nobodys_way(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")]).await;
         let received = shop.say("1", "wipe all of it").await;
         let id = waits(&shop.outcome(&received).await);
         // Older ones, more than are looked at in one go; of them nothing is ever answered.
         shop.db.write(shop.tenant, move |tx| copies(tx, received.run)).await.unwrap();
-        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
         let mut taken = 0;
         for _ in 0..3 {
-            taken += shop.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap();
+            taken += shop.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
         }
         assert_eq!(taken, 1);
         ended(&shop, &received).await;
@@ -268,7 +280,7 @@ on_both! {
 }
 
 /// Follows a run until it has ended or waits again.
-async fn ended(shop: &Shop, received: &munshi_agent::Received) {
+async fn ended(shop: &Shop, received: &munshi_agent::MessageReceipt) {
     let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
     while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}
 }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use munshi_agent::{Fate, Halt, Received};
-use munshi_safety::budget::{Lane, LimitOn, LimitTo, Measure, Period, Scope, set_limit};
+use munshi_agent::{HaltReason, IngestStatus, MessageReceipt};
+use munshi_safety::budget::{
+    BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
+};
 use munshi_store::Tx;
-use munshi_test_support::models::{Gate, Turn};
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_test_support::{TestDb, until};
 use munshi_types::Clock;
 
@@ -13,17 +15,24 @@ use crate::turns::support::Shop;
 
 /// A shop with a message behind another, which is answered once the gate is open, and from now on nothing more to spend
 /// than what was set aside before.
-async fn queued(test: &TestDb) -> (Shop, Received, Gate) {
-    let gate = Gate::default();
-    let shop = Shop::open(test, [Turn::text("First.").behind(&gate), Turn::text("Second.")]).await;
+async fn queued(test: &TestDb) -> (Shop, MessageReceipt, ScriptGate) {
+    let gate = ScriptGate::default();
+    let shop =
+        Shop::open(test, [ScriptedTurn::text("First.").behind(&gate), ScriptedTurn::text("Second.")]).await;
     shop.say("1", "the first thing").await;
     until(async || !shop.model.requests().is_empty()).await;
     let second = shop.say("2", "the second thing").await;
-    assert!(matches!(second.fate, Fate::Queued { .. }));
+    assert!(matches!(second.fate, IngestStatus::Queued { .. }));
     let now = test.clock.now();
     let limit = move |tx: &mut Tx<'_>| {
-        let (lane, scope, period, measure) = (Lane::People, Scope::Tenant, Period::Day, Measure::Tokens);
-        set_limit(tx, LimitOn { lane, scope, id: None, period, measure }, LimitTo::AtMost(0), now)
+        let (lane, scope, period, measure) =
+            (BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day, BudgetMeasure::Tokens);
+        set_limit(
+            tx,
+            BudgetLimitSubject { lane, scope, id: None, period, measure },
+            BudgetLimitValue::AtMost(0),
+            now,
+        )
     };
     shop.db.write(shop.tenant, limit).await.unwrap();
     (shop, second, gate)
@@ -41,7 +50,7 @@ on_both! {
         test.clock.advance(Duration::from_secs(901));
         gate.open();
         let outcome = shop.outcome(&second).await;
-        assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::OverBudget(_))), "{outcome:?}");
         assert_eq!(shop.model.requests().len(), 1, "nothing was asked that nobody could pay");
     }
 
@@ -52,6 +61,6 @@ on_both! {
         shop.db.write(shop.tenant, less).await.unwrap();
         gate.open();
         let outcome = shop.outcome(&second).await;
-        assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::OverBudget(_))), "{outcome:?}");
     }
 }

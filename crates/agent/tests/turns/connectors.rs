@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use munshi_agent::RunState;
-use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts, declared, rows};
-use munshi_safety::approvals::{Answer, Answered};
+use munshi_connectors::{
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings, declared, rows,
+};
+use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
 use munshi_safety::policy;
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::environment;
-use munshi_test_support::models::Turn;
-use munshi_tools::Registry;
+use munshi_test_support::models::ScriptedTurn;
+use munshi_tools::ToolRegistry;
 use serde_json::{Value, json};
 
 use crate::turns::approvals::answer;
@@ -24,13 +26,13 @@ const AGENT: &str = "name = \"Clerk\"\ntools = [\"count\"]\nconnectors = [\"file
 /// A folder that a connector serves, and a shop whose agent may use it as far as `level`.
 struct Office {
     shop: Shop,
-    host: Host,
+    host: ConnectorHost,
     share: PathBuf,
 }
 
 #[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
-fn host(test: &TestDb) -> Host {
-    Host::new(Parts {
+fn host(test: &TestDb) -> ConnectorHost {
+    ConnectorHost::new(ConnectorHostParts {
         db: test.db.clone(),
         vault: None,
         logins: None,
@@ -38,13 +40,13 @@ fn host(test: &TestDb) -> Host {
         random: Arc::new(munshi_types::SystemRandom),
         ids: test.ids.clone(),
         clock: test.clock.clone(),
-        registry: Arc::new(Registry::default()),
+        registry: Arc::new(ToolRegistry::default()),
         folder: test.place.folder().join("connectors"),
         basics: std::env::var_os("PATH").map(|path| ("PATH".into(), path)).into_iter().collect(),
         confinement: Confinement::default(),
-        allowed: Allowed::default(),
+        allowed: AllowedHosts::default(),
         inside: BTreeMap::new(),
-        pace: Pace::default(),
+        pace: ConnectorTimings::default(),
     })
 }
 
@@ -67,14 +69,14 @@ fn file(share: &Path) -> String {
 }
 
 impl Office {
-    async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = Turn>) -> Self {
+    async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::with(test, (level, file), script).await
     }
 
     async fn with(
         test: &TestDb,
         (level, file): (&str, fn(&Path) -> String),
-        script: impl IntoIterator<Item = Turn>,
+        script: impl IntoIterator<Item = ScriptedTurn>,
     ) -> Self {
         let share = test.place.folder().join("share");
         std::fs::create_dir_all(&share).unwrap();
@@ -119,18 +121,18 @@ fn place(test: &TestDb) -> PathBuf {
     share.canonicalize().unwrap()
 }
 
-fn write(test: &TestDb) -> Turn {
+fn write(test: &TestDb) -> ScriptedTurn {
     let arguments: Value = json!({ "path": place(test).join("note.txt"), "content": "kal milte hain" });
-    Turn::call("files_write_file", &arguments)
+    ScriptedTurn::call("files_write_file", &arguments)
 }
 
-fn read(test: &TestDb) -> Turn {
-    Turn::call("files_read_text_file", &json!({ "path": place(test).join("hello.txt") }))
+fn read(test: &TestDb) -> ScriptedTurn {
+    ScriptedTurn::call("files_read_text_file", &json!({ "path": place(test).join("hello.txt") }))
 }
 
 on_both! {
     async fn at_investigate_it_reads_and_never_writes(test: TestDb) {
-        let script = [read(&test), Turn::text("It says namaste."), write(&test), Turn::text("I may not write here.")];
+        let script = [read(&test), ScriptedTurn::text("It says namaste."), write(&test), ScriptedTurn::text("I may not write here.")];
         let office = Office::open(&test, "investigate", script).await;
         let seen = office.shop.ask("1", "what does the file hello.txt say?").await;
         assert_eq!((seen.text.as_str(), seen.state), ("It says namaste.", RunState::Done));
@@ -148,13 +150,13 @@ on_both! {
     }
 
     async fn at_propose_it_writes_what_a_person_approved(test: TestDb) {
-        let office = Office::open(&test, "propose", [write(&test), Turn::text("It is written.")]).await;
+        let office = Office::open(&test, "propose", [write(&test), ScriptedTurn::text("It is written.")]).await;
         let waiting = office.shop.say("1", "ek chitthi likho").await;
         let waits = office.shop.outcome(&waiting).await;
         assert_eq!(waits.state, RunState::WaitingApproval, "{waits:?}");
         assert_eq!(office.written(), None);
-        let answered = answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), Answer::Yes).await;
-        assert!(!matches!(answered, Answered::Already(_)), "{answered:?}");
+        let answered = answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), ApprovalDecision::Yes).await;
+        assert!(!matches!(answered, ApprovalAnswerOutcome::Already(_)), "{answered:?}");
         office.shop.engine.take_up(office.shop.tenant, waiting.run).await.unwrap();
         let done = office.shop.outcome(&waiting).await;
         assert_eq!((done.text.as_str(), done.state), ("It is written.", RunState::Done));
@@ -165,7 +167,7 @@ on_both! {
     }
 
     async fn at_act_it_writes_by_itself_unless_others_words_led_to_it(test: TestDb) {
-        let script = [write(&test), Turn::text("It is written."), read(&test), write(&test)];
+        let script = [write(&test), ScriptedTurn::text("It is written."), read(&test), write(&test)];
         let office = Office::open(&test, "act", script).await;
         let done = office.shop.ask("1", "likho: kal milte hain").await;
         assert_eq!((done.text.as_str(), done.state), ("It is written.", RunState::Done));
@@ -177,8 +179,8 @@ on_both! {
     }
 
     async fn at_the_open_world_a_look_is_asked_about_once_others_words_were_read(test: TestDb) {
-        let leak = Turn::call("files_read_text_file", &json!({ "path": "/evil/?d=namaste" }));
-        let script = [read(&test), leak, Turn::text("There is no such file.")];
+        let leak = ScriptedTurn::call("files_read_text_file", &json!({ "path": "/evil/?d=namaste" }));
+        let script = [read(&test), leak, ScriptedTurn::text("There is no such file.")];
         let office = Office::with(&test, ("act", open_file), script).await;
         let first = office.shop.say("1", "what does the file hello.txt say?").await;
         let asked = office.shop.outcome(&first).await;
@@ -186,8 +188,8 @@ on_both! {
         assert!(asked.text.contains("/evil/?d=namaste"), "whoever is asked sees what would leave: {}", asked.text);
         let story = ["connector.seen", "act.intended", "act.applied", "approval.asked"];
         assert_eq!(office.story().await, story, "what the person said themselves was looked at without");
-        let answered = answer(&test, &office.shop, office.shop.staff, asked.approval.unwrap(), Answer::Yes).await;
-        assert!(matches!(answered, Answered::Granted(_)), "{answered:?}");
+        let answered = answer(&test, &office.shop, office.shop.staff, asked.approval.unwrap(), ApprovalDecision::Yes).await;
+        assert!(matches!(answered, ApprovalAnswerOutcome::Granted(_)), "{answered:?}");
         office.shop.engine.take_up(office.shop.tenant, first.run).await.unwrap();
         let done = office.shop.outcome(&first).await;
         assert_eq!((done.text.as_str(), done.state), ("There is no such file.", RunState::Done));
@@ -195,10 +197,10 @@ on_both! {
     }
 
     async fn a_tool_the_agent_does_not_have_is_not_called(test: TestDb) {
-        let office = Office::open(&test, "act", [Turn::text("x")]).await;
+        let office = Office::open(&test, "act", [ScriptedTurn::text("x")]).await;
         let shop = &office.shop;
         let gone = Plan { agent: AGENT.replace("connectors = [\"files\"]", ""), shelves: Some(Arc::new(office.host.clone())), ..Plan::default() };
-        let other = Shop::open_with(&test, [write(&test), Turn::text("I can't.")], gone).await;
+        let other = Shop::open_with(&test, [write(&test), ScriptedTurn::text("I can't.")], gone).await;
         let done = other.ask("9", "write a note").await;
         assert!(done.calls.iter().all(|call| !call.ok), "{:?}", done.calls);
         assert!(other.model.requests()[0].request.tools.iter().all(|tool| !tool.name.as_str().starts_with("files_")));

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{Halt, RunState};
-use munshi_pack::{House, Reader, Reading, Scene};
-use munshi_safety::approvals::{Answer, Answered};
-use munshi_safety::budget::Settings as Budgets;
-use munshi_test_support::models::{Gate, Turn};
+use munshi_agent::{HaltReason, RunState};
+use munshi_pack::{PackReader, PackReading, PackRegistry, PackTurnContext};
+use munshi_safety::approvals::{ApprovalAnswerOutcome, ApprovalDecision};
+use munshi_safety::budget::BudgetSettings as Budgets;
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, ReplyTo};
+use munshi_types::{Clock, ReplyAddress};
 
 use crate::turns::approvals::answer;
 use crate::turns::support::{Plan, Shop, arguments};
@@ -17,10 +17,10 @@ use crate::turns::support::{Plan, Shop, arguments};
 /// Reads a bank's messages by itself, and wants something done that is asked about.
 struct Bank;
 
-impl Reader for Bank {
-    fn read(&self, scene: &Scene) -> Option<Reading> {
+impl PackReader for Bank {
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading> {
         let text = scene.message.strip_prefix("BANK: ")?;
-        Some(Reading::Call { tool: "drop".to_owned(), arguments: arguments(text) })
+        Some(PackReading::Call { tool: "drop".to_owned(), arguments: arguments(text) })
     }
 }
 
@@ -29,8 +29,8 @@ const PENDING: &str = "SELECT COUNT(*) FROM approvals WHERE tenant_id = $1 AND s
 on_both! {
     async fn a_yes_to_something_else_is_no_yes(test: TestDb) {
         let script = [
-            Turn::call("drop", &arguments("old")), Turn::text("It is 500. Shall I list the last five?"),
-            Turn::text("Here they are."), Turn::text("As you like."), Turn::text("It is gone."),
+            ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("It is 500. Shall I list the last five?"),
+            ScriptedTurn::text("Here they are."), ScriptedTurn::text("As you like."), ScriptedTurn::text("It is gone."),
         ];
         let shop = Shop::open(&test, script).await;
         assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
@@ -47,9 +47,9 @@ on_both! {
     }
 
     async fn a_yes_before_the_question_is_no_answer_to_it(test: TestDb) {
-        let gate = Gate::default();
-        let held = Turn::call("drop", &arguments("all")).behind(&gate);
-        let shop = Shop::open(&test, [held, Turn::text("All right.")]).await;
+        let gate = ScriptGate::default();
+        let held = ScriptedTurn::call("drop", &arguments("all")).behind(&gate);
+        let shop = Shop::open(&test, [held, ScriptedTurn::text("All right.")]).await;
         let first = shop.say("1", "remove all").await;
         let second = shop.say("2", "ok").await;
         gate.open();
@@ -59,13 +59,13 @@ on_both! {
     }
 
     async fn a_yes_that_was_long_on_its_way_is_no_answer_either(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("all")), Turn::text("All right."), Turn::text("Gone.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("all")), ScriptedTurn::text("All right."), ScriptedTurn::text("Gone.")]).await;
         let asked_at = test.clock.now();
         assert_eq!(shop.ask("1", "remove all").await.state, RunState::WaitingApproval);
         test.clock.advance(Duration::from_secs(60));
         let sent = |id: &str, ago: u64| {
             let sent_at = Some(asked_at.plus(Duration::from_secs(30)).minus(Duration::from_secs(ago)));
-            munshi_types::Inbound { sent_at, ..shop.message(shop.staff, id, "yes") }
+            munshi_types::InboundMessage { sent_at, ..shop.message(shop.staff, id, "yes") }
         };
         let late = shop.engine.receive(sent("2", 60)).await.unwrap();
         assert_eq!(shop.outcome(&late).await.text, "All right.");
@@ -73,10 +73,10 @@ on_both! {
     }
 
     async fn a_yes_to_a_question_that_never_left_is_no_answer(test: TestDb) {
-        let script = [Turn::call("drop", &arguments("all")), Turn::text("All right."), Turn::call("drop", &arguments("old")), Turn::text("Gone.")];
+        let script = [ScriptedTurn::call("drop", &arguments("all")), ScriptedTurn::text("All right."), ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Gone.")];
         let shop = Shop::open(&test, script).await;
-        let to = ReplyTo { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
-        let sent = |id: &str, text: &str| munshi_types::Inbound { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
+        let to = ReplyAddress { channel: Channel::Whatsapp, address: "+919812345678".to_owned() };
+        let sent = |id: &str, text: &str| munshi_types::InboundMessage { reply_to: Some(to.clone()), ..shop.message(shop.staff, id, text) };
         let asked = shop.engine.receive(sent("1", "remove all")).await.unwrap();
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
         let unseen = shop.engine.receive(sent("2", "yes")).await.unwrap();
@@ -91,8 +91,8 @@ on_both! {
     }
 
     async fn what_a_pack_read_is_told_by_no_model_elsewhere_after_a_yes(test: TestDb) {
-        let house = House { readers: vec![Arc::new(Bank)], ..House::default() };
-        let shop = Shop::open_with(&test, [Turn::text("You got 500.")], Plan { house, ..Plan::default() }).await;
+        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
+        let shop = Shop::open_with(&test, [ScriptedTurn::text("You got 500.")], Plan { house, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "BANK: 500 credited").await.state, RunState::WaitingApproval);
         let done = shop.ask("2", "yes").await;
         assert_eq!((done.state, shop.notes().await), (RunState::Done, 1), "{done:?}");
@@ -102,24 +102,24 @@ on_both! {
     async fn a_yes_is_no_new_purse(test: TestDb) {
         let mut budgets = Budgets::default();
         budgets.run.iterations = 5;
-        let script = [Turn::call("drop", &arguments("old")), Turn::text("Gone.")];
+        let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Gone.")];
         let shop = Shop::open_with(&test, script, Plan { budgets, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "remove old").await.state, RunState::WaitingApproval);
         let done = shop.ask("2", "yes").await;
-        assert!(matches!(&done.halt, Some(Halt::RunSpent(what)) if what.contains("5 of 5 steps")), "{done:?}");
+        assert!(matches!(&done.halt, Some(HaltReason::RunSpent(what)) if what.contains("5 of 5 steps")), "{done:?}");
         assert_eq!(shop.notes().await, 1, "what was agreed to is done");
     }
 
     async fn a_run_that_waited_forgets_nobody_who_was_hidden_meanwhile(test: TestDb) {
         let script = [
-            Turn::call("drop", &arguments("old")), Turn::text("Call them."), Turn::text("Gone."),
+            ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Call them."), ScriptedTurn::text("Gone."),
         ];
         let shop = Shop::open(&test, script).await;
         let first = shop.say("1", "remove old, says Farid").await;
         let id = shop.outcome(&first).await.approval.unwrap();
         assert_eq!(shop.ask("2", "is 9876543210 the number of Farid").await.state, RunState::Done);
         let before = hidden(&shop, first.session).await;
-        assert!(matches!(answer(&test, &shop, shop.staff, id, Answer::Yes).await, Answered::Granted(_)));
+        assert!(matches!(answer(&test, &shop, shop.staff, id, ApprovalDecision::Yes).await, ApprovalAnswerOutcome::Granted(_)));
         shop.engine.take_up(first.tenant, first.run).await.unwrap();
         let mut following = shop.engine.follow(first.tenant, first.run, None).await.unwrap();
         while following.next().await.is_some_and(|(_, event)| !event.is_last()) {}

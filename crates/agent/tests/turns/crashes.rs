@@ -5,25 +5,28 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{Due, EventId, Received, RunState};
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Event as Said, Fault, Part, Provider, Target};
-use munshi_test_support::models::{Gate, Scripted, Turn, calling, saying};
+use munshi_agent::{EventId, MessageReceipt, RunRecoveryScope, RunState};
+use munshi_llm::{
+    ChatEvent as Said, ChatRequest, ChatStream, Embedding, ModelError, ModelMessagePart, ModelTarget,
+    Provider,
+};
+use munshi_test_support::models::{ScriptGate, ScriptedModel, ScriptedTurn, calling, saying};
 use munshi_test_support::{TestDb, until};
-use munshi_tools::NoJournal;
+use munshi_tools::NoActJournal;
 use munshi_types::PersonId;
 
 use crate::turns::support::{Plan, Shop, World, arguments, text_of};
 
 /// Lets a second process take up what the first left: leases of runs and acts are over by then.
-async fn taken_up(test: &TestDb, shop: &Shop, received: &Received) -> munshi_agent::Outcome {
+async fn taken_up(test: &TestDb, shop: &Shop, received: &MessageReceipt) -> munshi_agent::RunOutcome {
     test.clock.advance(Duration::from_secs(120));
-    shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-    shop.engine.sweep(Due::Lapsed).await.unwrap();
+    shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+    shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
     shop.outcome(received).await
 }
 
-fn hanging() -> Turn {
-    Turn::events([Said::Started { request_id: None, model: None }]).hanging()
+fn hanging() -> ScriptedTurn {
+    ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()
 }
 
 /// A model that goes by what it is shown: it calls the tools one after another and then says that they are done.
@@ -33,18 +36,18 @@ struct Steps {
 
 #[async_trait]
 impl Provider for Steps {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         let parts = request.messages.iter().flat_map(|message| &message.parts);
-        let done = parts.filter(|part| matches!(part, Part::ToolResult(_))).count();
+        let done = parts.filter(|part| matches!(part, ModelMessagePart::ToolResult(_))).count();
         let events = match self.tools.get(done) {
             Some(tool) => calling(tool, &arguments("milk")),
             None => saying("All of it is done. Thank you."),
         };
-        Scripted::new([Turn::events(events)]).stream(target, request).await
+        ScriptedModel::new([ScriptedTurn::events(events)]).stream(target, request).await
     }
 
-    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
-        Err(Fault::Unauthorised)
+    async fn embed(&self, _: &ModelTarget, _: &[String]) -> Result<Embedding, ModelError> {
+        Err(ModelError::Unauthorised)
     }
 }
 
@@ -60,8 +63,8 @@ on_both! {
         let received = shop.say("1", "hello there").await;
         until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
-        let other = shop.again(&test, [Turn::text("Hello.")]).await;
-        assert_eq!(other.engine.sweep(Due::Lapsed).await.unwrap(), 0, "it is the first's while its lease holds");
+        let other = shop.again(&test, [ScriptedTurn::text("Hello.")]).await;
+        assert_eq!(other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 0, "it is the first's while its lease holds");
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!((outcome.text.as_str(), outcome.state), ("Hello.", RunState::Done));
         // Who followed the first process is told that it begins anew.
@@ -77,13 +80,13 @@ on_both! {
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
-            let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
+            let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
             until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
-            let other = shop.again(&test, [Turn::text("So it is.")]).await;
+            let other = shop.again(&test, [ScriptedTurn::text("So it is.")]).await;
             let outcome = taken_up(&test, &other, &received).await;
             assert_eq!((outcome.text.as_str(), outcome.state), ("So it is.", RunState::Done), "{tool}");
             assert_eq!(shop.world.effects().len(), 1, "{tool} happened once");
@@ -93,12 +96,12 @@ on_both! {
     }
 
     async fn an_effect_that_was_stored_is_not_done_again(test: TestDb) {
-        let script = [Turn::call("note", &arguments("milk")), Turn::call("book", &arguments("milk")), hanging()];
+        let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::call("book", &arguments("milk")), hanging()];
         let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "milk").await;
         until(async || shop.model.requests().len() == 3).await;
         shop.engine.abandon();
-        let other = shop.again(&test, [Turn::text("Noted and booked.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("Noted and booked.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "Noted and booked.");
         assert_eq!((shop.notes().await, shop.world.effects().len()), (1, 1));
@@ -108,7 +111,7 @@ on_both! {
     }
 
     async fn a_yes_is_not_lost_with_the_process(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let owner = shop.owner;
         let ask = |id: &str, text: &str| shop.engine.receive(shop.message(owner, id, text));
         let first = ask("1", "wipe all of it").await.unwrap();
@@ -118,7 +121,7 @@ on_both! {
         until(async || shop.world.effects().len() == 1).await;
         shop.engine.abandon();
         shop.world.hangs.store(false, Ordering::SeqCst);
-        let other = shop.again(&test, [Turn::text("It is wiped.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("It is wiped.")]).await;
         let outcome = taken_up(&test, &other, &second).await;
         assert_eq!((outcome.text.as_str(), outcome.state), ("It is wiped.", RunState::Done));
         assert_eq!(shop.world.effects().len(), 1);
@@ -130,18 +133,18 @@ on_both! {
         let second = shop.say("2", "the second thing").await;
         until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
-        let other = shop.again(&test, [Turn::text("First."), Turn::text("Second.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
         assert_eq!(taken_up(&test, &other, &first).await.text, "First.");
         assert_eq!(other.outcome(&second).await.text, "Second.");
     }
 
     async fn a_process_that_was_only_slow_says_nothing_more(test: TestDb) {
-        let gate = Gate::default();
-        let slow = Turn::text("Too late.").slow(Duration::from_millis(1_500)).behind(&gate);
+        let gate = ScriptGate::default();
+        let slow = ScriptedTurn::text("Too late.").slow(Duration::from_millis(1_500)).behind(&gate);
         let shop = Shop::open(&test, [slow]).await;
         let received = shop.say("1", "hello there").await;
         until(async || shop.model.requests().len() == 1).await;
-        let other = shop.again(&test, [Turn::text("In time.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("In time.")]).await;
         let outcome = taken_up(&test, &other, &received).await;
         assert_eq!(outcome.text, "In time.");
         gate.open();
@@ -204,9 +207,9 @@ on_both! {
         until(async || shop.model.requests().len() == 1).await;
         shop.engine.abandon();
         test.clock.advance(Duration::from_millis(1));
-        let other = shop.again(&test, [Turn::text("Hello.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("Hello.")]).await;
         let stop = tokio_util::sync::CancellationToken::new();
-        if test.engine() == munshi_test_support::Engine::Postgres {
+        if test.engine() == munshi_test_support::DatabaseEngine::Postgres {
             test.clock.advance(Duration::from_secs(31));
         }
         let serving = other.engine.serve(stop.clone());
@@ -221,7 +224,7 @@ on_both! {
         assert_eq!(outcome.text, "Hello.");
         // A process that has stopped takes messages and leaves them to the next.
         let late = other.say("2", "and now?").await;
-        let third = shop.again(&test, [Turn::text("Now too.")]).await;
+        let third = shop.again(&test, [ScriptedTurn::text("Now too.")]).await;
         assert_eq!(taken_up(&test, &third, &late).await.text, "Now too.");
     }
 
@@ -236,7 +239,7 @@ on_both! {
         shop.db.write(shop.tenant, archive).await.unwrap();
         let other = shop.again(&test, []).await;
         let outcome = taken_up(&test, &other, &received).await;
-        assert!(matches!(outcome.halt, Some(munshi_agent::Halt::Broken(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(munshi_agent::HaltReason::Broken(_))), "{outcome:?}");
         assert!(outcome.degraded && !outcome.text.is_empty());
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
         assert_eq!(shop.number(held).await, 0);

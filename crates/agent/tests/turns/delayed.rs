@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use munshi_agent::{Due, Outcome, Received, RunState, runs};
+use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, RunState, runs};
 use munshi_safety::policy;
-use munshi_store::{Json, Tx, params};
+use munshi_store::{JsonText, Tx, params};
 use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 
 use crate::turns::support::{POLICY, Shop, arguments};
@@ -22,8 +22,12 @@ async fn set_policy(test: &TestDb, shop: &Shop, more: &str) {
 }
 
 /// Somebody has said yes, and there is no more than one write a minute, which the question itself has taken.
-async fn agreed(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> (Shop, Received, Outcome) {
-    let shop = Shop::open(test, [Turn::call("drop", &arguments("old"))].into_iter().chain(script)).await;
+async fn agreed(
+    test: &TestDb,
+    script: impl IntoIterator<Item = ScriptedTurn>,
+) -> (Shop, MessageReceipt, RunOutcome) {
+    let shop =
+        Shop::open(test, [ScriptedTurn::call("drop", &arguments("old"))].into_iter().chain(script)).await;
     set_policy(test, &shop, "[rates]\nwrites_per_minute = 1\n").await;
     assert_eq!(shop.ask("1", "remove the old one").await.state, RunState::WaitingApproval);
     let yes = shop.say("2", "yes").await;
@@ -32,17 +36,17 @@ async fn agreed(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> (Shop,
 }
 
 async fn sweep(shop: &Shop) -> usize {
-    shop.engine.sweep(Due::Lapsed).await.unwrap()
+    shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap()
 }
 
 on_both! {
     async fn it_is_done_once_when_the_limit_allows(test: TestDb) {
-        let (shop, yes, waiting) = agreed(&test, [Turn::text("Gone.")]).await;
+        let (shop, yes, waiting) = agreed(&test, [ScriptedTurn::text("Gone.")]).await;
         assert_eq!((waiting.state, waiting.approval), (RunState::WaitingApproval, None), "{waiting:?}");
         assert!(waiting.text.contains("old") && waiting.text.contains("limit"), "{}", waiting.text);
         // It is nine, and a minute later at the earliest.
         assert!(waiting.text.ends_with("I will do it by myself after 15 November 2026, 9:01 am."), "{}", waiting.text);
-        let english = munshi_lang::Voice::all().next().unwrap();
+        let english = munshi_lang::Locale::all().next().unwrap();
         for name in ["say-yes", "say-no"] {
             let answer = shop.book.say(name, english, &[]).unwrap();
             assert!(!waiting.suggestions.contains(&answer), "nothing is asked: {:?}", waiting.suggestions);
@@ -58,7 +62,7 @@ on_both! {
     }
 
     async fn a_try_that_fails_the_same_way_says_nothing(test: TestDb) {
-        let script = [Turn::call("note", &arguments("milk")), Turn::text("Noted."), Turn::text("Gone.")];
+        let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::text("Noted."), ScriptedTurn::text("Gone.")];
         let (shop, yes, _) = agreed(&test, script).await;
         test.clock.advance(A_MINUTE);
         assert_eq!(shop.ask("3", "note milk").await.text, "Noted.", "somebody else was quicker");
@@ -84,11 +88,11 @@ on_both! {
             assert_eq!(std::mem::take(&mut run.snapshot.told_delayed).len(), 1);
             tx.execute(
                 "UPDATE runs SET state = 'checking_safety', lease_until = $3, snapshot = $4 WHERE tenant_id = $1 AND id = $2",
-                params![run.id, now, Json::of(&run.snapshot)?],
+                params![run.id, now, JsonText::of(&run.snapshot)?],
             )
         };
         shop.db.write(shop.tenant, unit).await.unwrap();
-        let other = shop.again(&test, [Turn::text("Gone.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("Gone.")]).await;
         let said = shop.number(SAID).await;
         assert_eq!(sweep(&other).await, 1);
         let told = other.outcome(&yes).await;
@@ -101,7 +105,7 @@ on_both! {
     }
 
     async fn what_is_refused_for_good_meanwhile_ends(test: TestDb) {
-        let (shop, yes, _) = agreed(&test, [Turn::text("It may not be done any more.")]).await;
+        let (shop, yes, _) = agreed(&test, [ScriptedTurn::text("It may not be done any more.")]).await;
         set_policy(&test, &shop, "[roles.staff]\ndeny = [\"shop.drop\"]\n").await;
         test.clock.advance(A_MINUTE);
         assert_eq!(sweep(&shop).await, 1);
@@ -130,17 +134,17 @@ on_both! {
     }
 
     async fn who_is_granted_elsewhere_waits_too_and_can_be_stopped(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("old"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("old"))]).await;
         set_policy(&test, &shop, "[rates]\nwrites_per_minute = 1\n").await;
         let asked = shop.say("1", "remove the old one").await;
         let id = shop.outcome(&asked).await.approval.unwrap();
-        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
+        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::ApprovalDecision::Yes).await;
         shop.engine.take_up(asked.tenant, asked.run).await.unwrap();
         let waiting = shop.outcome(&asked).await;
         assert!(waiting.text.contains("limit") && waiting.state == RunState::WaitingApproval, "{waiting:?}");
         shop.engine.cancel(asked.tenant, asked.run).await.unwrap();
         let stopped = shop.outcome(&asked).await;
-        assert_eq!(stopped.halt, Some(munshi_agent::Halt::Cancelled), "{stopped:?}");
+        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
         test.clock.advance(A_MINUTE);
         assert_eq!((sweep(&shop).await, shop.notes().await), (0, 0));
     }

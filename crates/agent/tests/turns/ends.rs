@@ -1,9 +1,9 @@
 //! Turns that end without an answer of their own, each in the person's language.
 
-use munshi_agent::{Error, Halt, RunState};
-use munshi_llm::Fault;
-use munshi_safety::budget::Settings as Budgets;
-use munshi_test_support::models::Turn;
+use munshi_agent::{Error, HaltReason, RunState};
+use munshi_llm::ModelError;
+use munshi_safety::budget::BudgetSettings as Budgets;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::json;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -15,10 +15,10 @@ async fn interactions(shop: &Shop) -> i64 {
 
 on_both! {
     async fn no_model_is_an_excuse_and_not_billed(test: TestDb) {
-        let script = (0..9).map(|_| Turn::fault(Fault::Unauthorised));
+        let script = (0..9).map(|_| ScriptedTurn::fault(ModelError::Unauthorised));
         let shop = Shop::open(&test, script).await;
         let outcome = shop.ask("1", "आज कितनी बिक्री हुई?").await;
-        assert!(matches!(outcome.halt, Some(Halt::NoModel(_))));
+        assert!(matches!(outcome.halt, Some(HaltReason::NoModel(_))));
         assert!(outcome.degraded);
         assert_eq!(outcome.language.unwrap().as_str(), "hi");
         assert!(outcome.text.chars().any(|letter| ('\u{900}'..='\u{97f}').contains(&letter)), "{}", outcome.text);
@@ -31,7 +31,7 @@ on_both! {
         let shop = Shop::open(&test, []).await;
         let received = shop.say("1", "my aadhaar is 2345 6789 0124 please keep it").await;
         let outcome = shop.outcome(&received).await;
-        assert!(matches!(outcome.halt, Some(Halt::RefusedAtDoor(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::RefusedAtDoor(_))), "{outcome:?}");
         assert!(outcome.text.contains("Aadhaar") && outcome.degraded);
         let kept = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND text LIKE '%2345%'";
         assert_eq!(shop.number(kept).await, 0);
@@ -46,10 +46,10 @@ on_both! {
 
     async fn a_limit_is_said_and_nothing_is_asked(test: TestDb) {
         let budgets = Budgets { person_interactions_day: Some(1), ..Budgets::default() };
-        let shop = Shop::open_with(&test, [Turn::text("One.")], Plan { budgets, ..Plan::default() }).await;
+        let shop = Shop::open_with(&test, [ScriptedTurn::text("One.")], Plan { budgets, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "hello there").await.text, "One.");
         let outcome = shop.ask("2", "hello again").await;
-        assert!(matches!(outcome.halt, Some(Halt::OverBudget(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::OverBudget(_))), "{outcome:?}");
         assert!(outcome.text.contains("limit") && outcome.degraded);
         assert_eq!((shop.model.requests().len(), interactions(&shop).await), (1, 1));
         let recorded = "SELECT COUNT(*) FROM decisions WHERE tenant_id = $1 AND outcome = 'over_budget'";
@@ -58,35 +58,35 @@ on_both! {
 
     async fn calls_beyond_the_cap_are_noted_within_one_message_too(test: TestDb) {
         let calls: Vec<_> = (0..8).map(|nth| ("count", json!({ "nth": nth }))).collect();
-        let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("There are none.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::calls(calls), ScriptedTurn::text("There are none.")]).await;
         let outcome = shop.ask("1", "count them eight times").await;
         assert_eq!((outcome.text.as_str(), outcome.state), ("There are none.", RunState::Done));
         assert_eq!(outcome.violations, ["tool-cap"]);
     }
 
     async fn the_same_call_that_failed_twice_is_not_tried_again(test: TestDb) {
-        let failing = || Turn::call("count", &json!({ "mood": "fails" }));
+        let failing = || ScriptedTurn::call("count", &json!({ "mood": "fails" }));
         let shop = Shop::open(&test, [failing(), failing(), failing()]).await;
         let outcome = shop.ask("1", "kitna maal bacha hai bataiye").await;
-        assert!(matches!(outcome.halt, Some(Halt::Stuck(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::Stuck(_))), "{outcome:?}");
         assert!(outcome.text.contains("do baar"), "in their own language: {}", outcome.text);
         assert_eq!(shop.world.looks.load(std::sync::atomic::Ordering::SeqCst), 2);
         assert!(!outcome.degraded);
     }
 
     async fn a_tool_that_fails_too_often_ends_the_turn(test: TestDb) {
-        let failing = |nth: u32| Turn::call("count", &json!({ "mood": "fails", "nth": nth }));
+        let failing = |nth: u32| ScriptedTurn::call("count", &json!({ "mood": "fails", "nth": nth }));
         let shop = Shop::open(&test, (1..=5).map(failing)).await;
         let outcome = shop.ask("1", "count everything").await;
-        assert!(matches!(outcome.halt, Some(Halt::Stuck(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::Stuck(_))), "{outcome:?}");
         assert_eq!(shop.world.looks.load(std::sync::atomic::Ordering::SeqCst), 3);
     }
 
     async fn more_calls_than_the_agent_may_make_end_the_turn(test: TestDb) {
-        let calls = (0..8).map(|nth| Turn::call("count", &json!({ "nth": nth })));
+        let calls = (0..8).map(|nth| ScriptedTurn::call("count", &json!({ "nth": nth })));
         let shop = Shop::open(&test, calls).await;
         let outcome = shop.ask("1", "count everything").await;
-        assert_eq!(outcome.halt, Some(Halt::ToolCap));
+        assert_eq!(outcome.halt, Some(HaltReason::ToolCap));
         assert_eq!(outcome.calls.len(), 6);
         assert_eq!(outcome.violations, ["tool-cap"]);
         assert!(outcome.text.contains("smaller part"), "{}", outcome.text);
@@ -95,10 +95,10 @@ on_both! {
     async fn what_is_refused_is_replanned_once(test: TestDb) {
         let agent = Plan::default().agent.replace("write = [\"*\"]", "write = []");
         let plan = Plan { agent, ..Plan::default() };
-        let script = [Turn::call("note", &arguments("milk")), Turn::call("book", &arguments("milk")), Turn::text("never")];
+        let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::call("book", &arguments("milk")), ScriptedTurn::text("never")];
         let shop = Shop::open_with(&test, script, plan).await;
         let outcome = shop.ask("1", "note milk").await;
-        assert!(matches!(outcome.halt, Some(Halt::Stuck(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::Stuck(_))), "{outcome:?}");
         assert!(outcome.text.contains("permission"), "{}", outcome.text);
         assert_eq!((shop.notes().await, shop.world.effects().len()), (0, 0));
     }
@@ -106,17 +106,17 @@ on_both! {
     async fn a_run_has_a_budget_of_its_own(test: TestDb) {
         let mut budgets = Budgets::default();
         budgets.run.iterations = 4;
-        let calls = (0..8).map(|nth| Turn::call("count", &json!({ "nth": nth })));
+        let calls = (0..8).map(|nth| ScriptedTurn::call("count", &json!({ "nth": nth })));
         let shop = Shop::open_with(&test, calls, Plan { budgets, ..Plan::default() }).await;
         let outcome = shop.ask("1", "count everything").await;
-        assert!(matches!(outcome.halt, Some(Halt::RunSpent(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::RunSpent(_))), "{outcome:?}");
     }
 
     async fn rules_hold_while_the_reply_streams(test: TestDb) {
         let said = "Your key is here. Use sk-abcdefghijklmnopqrstuvwxyz0123456789ABCD for it. Then all is well.";
-        let pieces = said.as_bytes().chunks(7).map(|piece| munshi_llm::Event::Text(String::from_utf8(piece.to_vec()).unwrap()));
-        let end = munshi_llm::Event::Finished { stop: munshi_llm::StopReason::EndTurn, usage: Default::default() };
-        let shop = Shop::open(&test, [Turn::events(pieces.chain([end]))]).await;
+        let pieces = said.as_bytes().chunks(7).map(|piece| munshi_llm::ChatEvent::Text(String::from_utf8(piece.to_vec()).unwrap()));
+        let end = munshi_llm::ChatEvent::Finished { stop: munshi_llm::StopReason::EndTurn, usage: Default::default() };
+        let shop = Shop::open(&test, [ScriptedTurn::events(pieces.chain([end]))]).await;
         let received = shop.say("1", "what is the key").await;
         let events = shop.events(&received, None).await;
         let outcome = shop.outcome(&received).await;
@@ -129,7 +129,7 @@ on_both! {
     async fn what_leads_nowhere_is_said(test: TestDb) {
         let shop = Shop::open(&test, []).await;
         let mut lost = shop.message(shop.staff, "1", "hello");
-        lost.to = munshi_types::To::Address("handle:nobody".parse().unwrap());
+        lost.to = munshi_types::InboundTarget::Address("handle:nobody".parse().unwrap());
         assert!(matches!(shop.engine.receive(lost).await, Err(Error::NoBinding(_))));
         assert!(matches!(shop.engine.receive(shop.message(shop.staff, "1", "  ")).await, Err(Error::Unfit(_))));
         let unknown = shop.engine.outcome(shop.tenant, test.ids.next()).await;
@@ -138,7 +138,7 @@ on_both! {
     }
 
     async fn nothing_said_is_no_answer(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("  ")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("  ")]).await;
         let outcome = shop.ask("1", "hello there").await;
         assert_eq!(outcome.state, RunState::Halted);
         assert!(outcome.degraded && !outcome.text.is_empty());

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_agent::{Event, EventId, Received};
-use munshi_llm::{Event as Said, Fault, StopReason, Usage};
-use munshi_test_support::models::{Gate, Turn};
+use munshi_agent::{EventId, MessageReceipt, RunEvent};
+use munshi_llm::{ChatEvent as Said, ModelError, StopReason, TokenUsage};
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use serde_json::json;
 
 use crate::turns::support::{Shop, events, text_of};
@@ -14,8 +14,8 @@ fn word(text: &str) -> Said {
 }
 
 /// Words, a tool, more words, and a model that breaks off in between.
-fn script() -> Vec<Turn> {
-    let end = |stop| Said::Finished { stop, usage: Usage::default() };
+fn script() -> Vec<ScriptedTurn> {
+    let end = |stop| Said::Finished { stop, usage: TokenUsage::default() };
     let calling = [
         word("Let me look. "),
         word("One moment."),
@@ -32,23 +32,34 @@ fn script() -> Vec<Turn> {
         word("all."),
         end(StopReason::EndTurn),
     ];
-    vec![Turn::events(calling), Turn::events_then_fault(broken, Fault::Interrupted), Turn::events(whole)]
+    vec![
+        ScriptedTurn::events(calling),
+        ScriptedTurn::events_then_fault(broken, ModelError::Interrupted),
+        ScriptedTurn::events(whole),
+    ]
 }
 
 /// Without what passes: `thinking` is not kept.
-fn kept(events: &[(EventId, Event)]) -> Vec<Event> {
+fn kept(events: &[(EventId, RunEvent)]) -> Vec<RunEvent> {
     let kept = events.iter().map(|(_, event)| event.clone());
-    kept.filter(|event| !matches!(event, Event::Thinking { .. } | Event::Token { .. } | Event::Reset { .. }))
-        .collect()
+    kept.filter(|event| {
+        !matches!(event, RunEvent::Thinking { .. } | RunEvent::Token { .. } | RunEvent::Reset { .. })
+    })
+    .collect()
 }
 
-async fn every_cut_is_mended(whole: &[(EventId, Event)], text: &str, shop: &Shop, received: &Received) {
+async fn every_cut_is_mended(
+    whole: &[(EventId, RunEvent)],
+    text: &str,
+    shop: &Shop,
+    received: &MessageReceipt,
+) {
     for cut in 0..whole.len() - 1 {
         let (seen, after) = (&whole[..=cut], whole[cut].0);
         let rest = shop.events(received, Some(after)).await;
-        let all: Vec<(EventId, Event)> = seen.iter().cloned().chain(rest.clone()).collect();
+        let all: Vec<(EventId, RunEvent)> = seen.iter().cloned().chain(rest.clone()).collect();
         assert_eq!(text_of(&all), text, "cut behind {after}: {rest:?}");
-        if !rest.iter().any(|(_, event)| matches!(event, Event::Reset { .. })) {
+        if !rest.iter().any(|(_, event)| matches!(event, RunEvent::Reset { .. })) {
             assert_eq!(kept(&all), kept(whole), "cut behind {after}");
         }
         assert_eq!(rest.last().unwrap().1.name(), "done");
@@ -56,8 +67,8 @@ async fn every_cut_is_mended(whole: &[(EventId, Event)], text: &str, shop: &Shop
 }
 
 /// One event a connection, taking turns between two nodes.
-async fn one_at_a_time(nodes: &[&Shop], received: &Received) -> Vec<(EventId, Event)> {
-    let (mut events, mut after): (Vec<(EventId, Event)>, Option<EventId>) = (Vec::new(), None);
+async fn one_at_a_time(nodes: &[&Shop], received: &MessageReceipt) -> Vec<(EventId, RunEvent)> {
+    let (mut events, mut after): (Vec<(EventId, RunEvent)>, Option<EventId>) = (Vec::new(), None);
     for turn in 0..500 {
         let node = nodes[turn % nodes.len()];
         let mut following = node.engine.follow(received.tenant, received.run, after).await.unwrap();
@@ -94,9 +105,9 @@ on_both! {
     }
 
     async fn who_saw_an_earlier_beginning_is_told_that_it_is_void(test: TestDb) {
-        let broken = Turn::events_then_fault([word("There are three. "), word("Or ")], Fault::Interrupted);
-        let (gate, pause) = (Gate::default(), Duration::from_millis(60));
-        let script = [broken.slow(pause).behind(&gate), Turn::text("There are four.").slow(pause)];
+        let broken = ScriptedTurn::events_then_fault([word("There are three. "), word("Or ")], ModelError::Interrupted);
+        let (gate, pause) = (ScriptGate::default(), Duration::from_millis(60));
+        let script = [broken.slow(pause).behind(&gate), ScriptedTurn::text("There are four.").slow(pause)];
         let shop = Shop::open(&test, script).await;
         let received = shop.say("1", "how many are there").await;
         let following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
@@ -105,7 +116,7 @@ on_both! {
         let names: Vec<&str> = live.iter().map(|(_, event)| event.name()).collect();
         assert!(names.contains(&"reset"), "{names:?}");
         assert_eq!(text_of(&live), "There are four.");
-        let first = live.iter().find(|(_, event)| matches!(event, Event::Token { .. })).unwrap().0;
+        let first = live.iter().find(|(_, event)| matches!(event, RunEvent::Token { .. })).unwrap().0;
         for node in [&shop, &shop.again(&test, []).await] {
             let rest = node.events(&received, Some(first)).await;
             assert_eq!(rest[0].1.name(), "reset");
@@ -114,7 +125,7 @@ on_both! {
     }
 
     async fn many_follow_one_run_on_two_nodes(test: TestDb) {
-        let slow = Turn::events([word("One. "), word("Two. "), word("Three."), Said::Finished { stop: StopReason::EndTurn, usage: Usage::default() }]);
+        let slow = ScriptedTurn::events([word("One. "), word("Two. "), word("Three."), Said::Finished { stop: StopReason::EndTurn, usage: TokenUsage::default() }]);
         let shop = Shop::open(&test, [slow.slow(Duration::from_millis(40))]).await;
         let other = shop.again(&test, []).await;
         let received = shop.say("1", "count for me").await;

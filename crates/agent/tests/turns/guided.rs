@@ -2,52 +2,52 @@
 
 use std::sync::Arc;
 
-use munshi_agent::{Event, RunState};
-use munshi_pack::{Check, House, Objection, Reader, Reading, Scene};
-use munshi_safety::pipeline::Concern;
+use munshi_agent::{RunEvent, RunState};
+use munshi_pack::{Objection, PackCheck, PackReader, PackReading, PackRegistry, PackTurnContext};
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::turns::support::{Plan, Shop, arguments, text_of};
 
-fn with(house: House) -> Plan {
+fn with(house: PackRegistry) -> Plan {
     Plan { house, ..Plan::default() }
 }
 
 /// Reads a bank's messages by itself.
 struct Bank;
 
-impl Reader for Bank {
-    fn read(&self, scene: &Scene) -> Option<Reading> {
+impl PackReader for Bank {
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading> {
         let text = scene.message.strip_prefix("BANK: ")?;
         if text.is_empty() || text == "?" {
-            return Some(Reading::Say { phrase: "cannot-read-sms".to_owned(), slots: Vec::new() });
+            return Some(PackReading::Say { phrase: "cannot-read-sms".to_owned(), slots: Vec::new() });
         }
-        Some(Reading::Call { tool: "count".to_owned(), arguments: json!({ "text": text }) })
+        Some(PackReading::Call { tool: "count".to_owned(), arguments: json!({ "text": text }) })
     }
 }
 
 /// Wants large notes confirmed, reads what was noted, and has no liking for guesses.
 struct Careful;
 
-impl Check for Careful {
+impl PackCheck for Careful {
     fn before(
         &self,
         _: &mut Tx<'_>,
-        _: &Scene,
+        _: &PackTurnContext,
         tool: &str,
         arguments: &Value,
-    ) -> munshi_store::Result<Vec<Concern>> {
+    ) -> munshi_store::Result<Vec<ActConcern>> {
         let is_large = tool == "note" && arguments["text"] == "large";
-        let concern = || Concern { phrase: "ask-go-ahead".to_owned(), slots: Vec::new() };
+        let concern = || ActConcern { phrase: "ask-go-ahead".to_owned(), slots: Vec::new() };
         Ok(is_large.then(concern).into_iter().collect())
     }
 
     fn after(
         &self,
         _: &mut Tx<'_>,
-        _: &Scene,
+        _: &PackTurnContext,
         _: &str,
         result: &Value,
     ) -> munshi_store::Result<Option<Objection>> {
@@ -60,7 +60,7 @@ impl Check for Careful {
         Ok((result["noted"] == "odd").then(objection))
     }
 
-    fn reply(&self, _: &Scene, draft: &str, _: &[Value]) -> Vec<Objection> {
+    fn reply(&self, _: &PackTurnContext, draft: &str, _: &[Value]) -> Vec<Objection> {
         let replaces = draft.contains("I guess");
         let phrase = "not-understood".to_owned();
         let objection = Objection { what: "a guess".to_owned(), phrase, slots: Vec::new(), replaces };
@@ -71,7 +71,7 @@ impl Check for Careful {
 on_both! {
     async fn what_may_come_next_is_not_a_part_of_the_reply(test: TestDb) {
         let said = "We open at nine.\n>>next: When do you close? | Where are you?";
-        let shop = Shop::open(&test, [Turn::text(said)]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text(said)]).await;
         let received = shop.say("1", "when do you open").await;
         let events = shop.events(&received, None).await;
         let outcome = shop.outcome(&received).await;
@@ -79,11 +79,11 @@ on_both! {
         assert_eq!(text_of(&events), outcome.text);
         assert!((2..=4).contains(&outcome.suggestions.len()), "{:?}", outcome.suggestions);
         assert!(outcome.suggestions.contains(&"When do you close?".to_owned()), "{:?}", outcome.suggestions);
-        assert!(events.iter().any(|(_, event)| matches!(event, Event::Suggestions { suggestions } if *suggestions == outcome.suggestions)));
+        assert!(events.iter().any(|(_, event)| matches!(event, RunEvent::Suggestions { suggestions } if *suggestions == outcome.suggestions)));
     }
 
     async fn a_name_of_two_is_asked_about_and_a_number_picks_one(test: TestDb) {
-        let script = [Turn::call("balance", &arguments("Ramesh")), Turn::text("He owes 450 rupees."), Turn::text("Yes, he.")];
+        let script = [ScriptedTurn::call("balance", &arguments("Ramesh")), ScriptedTurn::text("He owes 450 rupees."), ScriptedTurn::text("Yes, he.")];
         let shop = Shop::open(&test, script).await;
         let which = shop.ask("1", "what does Ramesh owe").await;
         assert_eq!(which.state, RunState::Done);
@@ -100,7 +100,7 @@ on_both! {
     }
 
     async fn a_pack_reads_a_message_without_a_model(test: TestDb) {
-        let house = House { readers: vec![Arc::new(Bank)], ..House::default() };
+        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
         let shop = Shop::open_with(&test, [], with(house)).await;
         let said = shop.ask("1", "BANK: ?").await;
         assert!(said.text.contains("SMS"), "{}", said.text);
@@ -110,8 +110,8 @@ on_both! {
     }
 
     async fn what_a_check_wants_confirmed_is_asked_first(test: TestDb) {
-        let house = House { checks: vec![Arc::new(Careful)], ..House::default() };
-        let script = [Turn::call("note", &arguments("large")), Turn::text("Written.")];
+        let house = PackRegistry { checks: vec![Arc::new(Careful)], ..PackRegistry::default() };
+        let script = [ScriptedTurn::call("note", &arguments("large")), ScriptedTurn::text("Written.")];
         let shop = Shop::open_with(&test, script, with(house)).await;
         assert_eq!(shop.ask("1", "note large").await.state, RunState::WaitingApproval);
         assert_eq!(shop.notes().await, 0);
@@ -120,8 +120,8 @@ on_both! {
     }
 
     async fn what_a_check_finds_is_said(test: TestDb) {
-        let house = House { checks: vec![Arc::new(Careful)], ..House::default() };
-        let script = [Turn::call("note", &arguments("odd")), Turn::text("Written."), Turn::text("I guess it is nine.")];
+        let house = PackRegistry { checks: vec![Arc::new(Careful)], ..PackRegistry::default() };
+        let script = [ScriptedTurn::call("note", &arguments("odd")), ScriptedTurn::text("Written."), ScriptedTurn::text("I guess it is nine.")];
         let shop = Shop::open_with(&test, script, with(house)).await;
         let odd = shop.ask("1", "note odd").await;
         assert_eq!(odd.text, "Written.\n\nI tried twice and could not do it. Please tell me what to do.");

@@ -1,12 +1,12 @@
 //! What the person asks or tells is known to the rules of their turn.
 
 use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 
 use crate::turns::support::{Plan, Shop};
 
 /// A shop whose agent keeps these rules too.
-async fn with_rules(test: &TestDb, rules: &str, script: impl IntoIterator<Item = Turn>) -> Shop {
+async fn with_rules(test: &TestDb, rules: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Shop {
     let plan = Plan::default();
     let agent = plan.agent.replace("\"no-secrets\"", rules);
     Shop::open_with(test, script, Plan { agent, ..plan }).await
@@ -14,7 +14,7 @@ async fn with_rules(test: &TestDb, rules: &str, script: impl IntoIterator<Item =
 
 on_both! {
     async fn whoever_asks_for_a_machine_is_told(test: TestDb) {
-        let shop = with_rules(&test, r#""admits-ai""#, [Turn::text("Ha ha, good one!"), Turn::text("We open at nine.")]).await;
+        let shop = with_rules(&test, r#""admits-ai""#, [ScriptedTurn::text("Ha ha, good one!"), ScriptedTurn::text("We open at nine.")]).await;
         let told = shop.ask("1", "wait, are you a robot?").await;
         assert!(told.text.contains("AI"), "{}", told.text);
         assert_eq!(told.violations, ["admits-ai"]);
@@ -22,7 +22,7 @@ on_both! {
     }
 
     async fn a_price_is_not_named_again_unless_asked(test: TestDb) {
-        let price = || Turn::text("It comes in red. It is ₹499.");
+        let price = || ScriptedTurn::text("It comes in red. It is ₹499.");
         let shop = with_rules(&test, r#""price-cooldown""#, [price(), price(), price()]).await;
         assert!(shop.ask("1", "tell me about the kettle").await.text.contains("499"));
         assert!(!shop.ask("2", "which colours are there").await.text.contains("499"));
@@ -30,7 +30,7 @@ on_both! {
     }
 
     async fn a_danger_that_nobody_answered_stays_one(test: TestDb) {
-        let script = [Turn::fault(munshi_llm::Fault::Unauthorised), Turn::text("Rest a while."), Turn::text("Good.")];
+        let script = [ScriptedTurn::fault(munshi_llm::ModelError::Unauthorised), ScriptedTurn::text("Rest a while."), ScriptedTurn::text("Good.")];
         let shop = with_rules(&test, r#""red-flag""#, script).await;
         assert!(shop.ask("1", "my father has severe chest pain").await.degraded);
         let told = shop.ask("2", "are you there").await;
@@ -39,7 +39,7 @@ on_both! {
     }
 
     async fn the_locale_of_a_message_is_told_to_the_model(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Hello."), Turn::text("Hello.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Hello.")]).await;
         let mut message = shop.message(shop.staff, "1", "hello there");
         message.locale = Some("en-IN".to_owned());
         let received = shop.engine.receive(message).await.unwrap();

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::keeping::Material;
-use munshi_agent::{Due, Halt, RunState, messages};
+use munshi_agent::keeping::SummaryInput;
+use munshi_agent::{HaltReason, RunRecoveryScope, RunState, messages};
 use munshi_identity::{Person, persons};
-use munshi_pack::{ContextSource, Gathered, House, Reader, Reading, Scene};
-use munshi_safety::privacy::Entity;
+use munshi_pack::{
+    ContextSource, PackReader, PackReading, PackRegistry, PackTurnContext, PromptContribution,
+};
+use munshi_safety::privacy::ProtectedEntity;
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};
-use munshi_tools::NoJournal;
-use munshi_types::{Attached, Sender};
+use munshi_tools::NoActJournal;
+use munshi_types::{AttachedFile, InboundSender};
 use serde_json::json;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -44,19 +46,19 @@ on_both! {
         let shop = Shop::open(&test, []).await;
         let mut inbound = shop.message(shop.staff, "1", "here is my card");
         let name = Some("aadhaar_2345_6789_0124.jpg".to_owned());
-        inbound.attached = vec![Attached { media_type: "image/jpeg".to_owned(), name, reference: "f/1".to_owned() }];
+        inbound.attached = vec![AttachedFile { media_type: "image/jpeg".to_owned(), name, reference: "f/1".to_owned() }];
         let received = shop.engine.receive(inbound).await.unwrap();
         let outcome = shop.outcome(&received).await;
-        assert!(matches!(outcome.halt, Some(Halt::RefusedAtDoor(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::RefusedAtDoor(_))), "{outcome:?}");
         let kept = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND CAST(attached AS TEXT) LIKE '%6789%'";
         assert_eq!(shop.number(kept).await, 0);
     }
 
     async fn a_number_in_somebodys_name_is_not_kept(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Welcome.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Welcome.")]).await;
         let mut inbound = shop.message(shop.staff, "1", "hello there");
         let name = Some("Ravi UID 2345/6789/0124".to_owned());
-        inbound.from = Sender { phone: Some("+919812345678".to_owned()), name, ..Sender::default() };
+        inbound.from = InboundSender { phone: Some("+919812345678".to_owned()), name, ..InboundSender::default() };
         let received = shop.engine.receive(inbound).await.unwrap();
         assert_eq!(shop.outcome(&received).await.text, "Welcome.", "the message itself is taken");
         let kept = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1 AND name LIKE '%6789%'";
@@ -65,9 +67,9 @@ on_both! {
 
     async fn a_model_elsewhere_reads_nobodys_name(test: TestDb) {
         let script = [
-            Turn::call("debtors", &json!({})),
-            Turn::text("Zubeida owes 1,200; Pratibha Menon has paid."),
-            Turn::text("That is all."),
+            ScriptedTurn::call("debtors", &json!({})),
+            ScriptedTurn::text("Zubeida owes 1,200; Pratibha Menon has paid."),
+            ScriptedTurn::text("That is all."),
         ];
         let shop = Shop::open(&test, script).await;
         with_a_customer(&test, &shop).await;
@@ -81,9 +83,9 @@ on_both! {
 
     async fn nor_where_a_question_had_to_be_answered_first(test: TestDb) {
         let script = [
-            Turn::call("debtors", &json!({})),
-            Turn::call("drop", &arguments("old list")),
-            Turn::text("It is gone."),
+            ScriptedTurn::call("debtors", &json!({})),
+            ScriptedTurn::call("drop", &arguments("old list")),
+            ScriptedTurn::text("It is gone."),
         ];
         let shop = Shop::open(&test, script).await;
         with_a_customer(&test, &shop).await;
@@ -94,25 +96,25 @@ on_both! {
     }
 
     async fn nor_where_another_process_goes_on(test: TestDb) {
-        let hanging = Turn::events([munshi_llm::Event::Started { request_id: None, model: None }]).hanging();
-        let shop = Shop::open(&test, [Turn::call("debtors", &json!({})), Turn::call("note", &arguments("milk")), hanging]).await;
+        let hanging = ScriptedTurn::events([munshi_llm::ChatEvent::Started { request_id: None, model: None }]).hanging();
+        let shop = Shop::open(&test, [ScriptedTurn::call("debtors", &json!({})), ScriptedTurn::call("note", &arguments("milk")), hanging]).await;
         with_a_customer(&test, &shop).await;
         let received = shop.say("1", "see who has to pay and note milk").await;
         until(async || shop.model.requests().len() == 3).await;
         assert_eq!(unseen(&shop), 3);
         shop.engine.abandon();
-        let other = shop.again(&test, [Turn::text("It is noted.")]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("It is noted.")]).await;
         test.clock.advance(Duration::from_secs(120));
-        other.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        other.engine.sweep(Due::Lapsed).await.unwrap();
+        other.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         assert_eq!(other.outcome(&received).await.text, "It is noted.");
         assert_eq!(unseen(&other), 1);
     }
 
     async fn a_summary_tells_a_model_elsewhere_no_name(test: TestDb) {
-        let house = House { contexts: vec![Arc::new(Contacts)], ..House::default() };
+        let house = PackRegistry { contexts: vec![Arc::new(Contacts)], ..PackRegistry::default() };
         let script = [
-            Turn::call("debtors", &json!({})), Turn::text("Zubeida owes 1,200."), Turn::text("They spoke of who owes."),
+            ScriptedTurn::call("debtors", &json!({})), ScriptedTurn::text("Zubeida owes 1,200."), ScriptedTurn::text("They spoke of who owes."),
         ];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let received = shop.say("1", "Rajendra Prasad took 500 today, who else owes us").await;
@@ -120,7 +122,7 @@ on_both! {
         let (session, binding) = (received.session, shop.binding().await);
         let read = move |tx: &mut munshi_store::Tx<'_>| messages::of_run(tx, received.run);
         let messages = shop.db.read(shop.tenant, read).await.unwrap();
-        let material = Material { binding, session, language: None, before: None, messages };
+        let material = SummaryInput { binding, session, language: None, before: None, messages };
         let summary = shop.engine.summariser().unwrap().summarise(shop.tenant, &material).await;
         assert_eq!(summary.as_deref(), Some("They spoke of who owes."));
         assert_eq!(unseen(&shop), 3);
@@ -131,8 +133,8 @@ on_both! {
     }
 
     async fn what_a_pack_read_stays_here_in_later_turns_too(test: TestDb) {
-        let house = House { readers: vec![Arc::new(Bank)], ..House::default() };
-        let shop = Shop::open_with(&test, [Turn::text("Hello.")], Plan { house, ..Plan::default() }).await;
+        let house = PackRegistry { readers: vec![Arc::new(Bank)], ..PackRegistry::default() };
+        let shop = Shop::open_with(&test, [ScriptedTurn::text("Hello.")], Plan { house, ..Plan::default() }).await;
         assert_eq!(shop.ask("1", "BANK: 500 credited to a/c 4711").await.text, "It is done.");
         assert_eq!(shop.ask("2", "hello there").await.text, "Hello.");
         let asked = format!("{:?}", shop.model.requests());
@@ -144,18 +146,22 @@ on_both! {
 struct Contacts;
 
 impl ContextSource for Contacts {
-    fn gather(&self, _: &mut munshi_store::Tx<'_>, _: &Scene) -> munshi_store::Result<Gathered> {
-        let people = vec![Entity { names: vec!["Rajendra Prasad".to_owned()], values: Vec::new() }];
-        Ok(Gathered { people, ..Gathered::default() })
+    fn gather(
+        &self,
+        _: &mut munshi_store::Tx<'_>,
+        _: &PackTurnContext,
+    ) -> munshi_store::Result<PromptContribution> {
+        let people = vec![ProtectedEntity { names: vec!["Rajendra Prasad".to_owned()], values: Vec::new() }];
+        Ok(PromptContribution { people, ..PromptContribution::default() })
     }
 }
 
 /// Reads a bank's messages by itself.
 struct Bank;
 
-impl Reader for Bank {
-    fn read(&self, scene: &Scene) -> Option<Reading> {
+impl PackReader for Bank {
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading> {
         let text = scene.message.strip_prefix("BANK: ")?;
-        Some(Reading::Call { tool: "count".to_owned(), arguments: arguments(text) })
+        Some(PackReading::Call { tool: "count".to_owned(), arguments: arguments(text) })
     }
 }

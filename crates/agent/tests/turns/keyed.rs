@@ -1,28 +1,28 @@
 //! Messages that come through an API key: a program's words, and how far a key reaches.
 
-use munshi_agent::{KeyUse, Outcome, RunState};
+use munshi_agent::{KeyUse, RunOutcome, RunState};
 use munshi_identity::Role;
-use munshi_identity::keys::{KeyCeiling, SpeaksAs};
-use munshi_llm::Event as Said;
+use munshi_identity::keys::{KeyCeiling, KeySpeaker};
+use munshi_llm::ChatEvent as Said;
 use munshi_store::params;
-use munshi_test_support::models::Turn;
-use munshi_types::Ids;
+use munshi_test_support::models::ScriptedTurn;
+use munshi_types::IdGenerator;
 
 use crate::turns::support::{Shop, arguments};
 
-fn through(speaks_as: SpeaksAs, role: Option<Role>) -> KeyUse {
-    KeyUse { key: Ids::system().next(), speaks_as, ceiling: KeyCeiling { role, opened: None } }
+fn through(speaks_as: KeySpeaker, role: Option<Role>) -> KeyUse {
+    KeyUse { key: IdGenerator::system().next(), speaks_as, ceiling: KeyCeiling { role, opened: None } }
 }
 
-async fn ask(shop: &Shop, id: &str, text: &str, key: KeyUse) -> Outcome {
+async fn ask(shop: &Shop, id: &str, text: &str, key: KeyUse) -> RunOutcome {
     let received = shop.engine.receive_through(shop.message(shop.staff, id, text), key).await.unwrap();
     shop.outcome(&received).await
 }
 
 on_both! {
     async fn a_programs_yes_answers_nothing(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("note", &arguments("tea")), Turn::text("Noted.")]).await;
-        let program = through(SpeaksAs::Program, Some(Role::Staff));
+        let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
+        let program = through(KeySpeaker::Program, Some(Role::Staff));
         let asked = ask(&shop, "1", "note tea", program.clone()).await;
         assert_eq!((asked.state, shop.notes().await), (RunState::WaitingApproval, 0), "{asked:?}");
         let yes = ask(&shop, "2", "yes", program).await;
@@ -31,46 +31,46 @@ on_both! {
     }
 
     async fn the_person_says_yes_to_what_their_program_asks(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("note", &arguments("tea")), Turn::text("Noted.")]).await;
-        let asked = ask(&shop, "1", "note tea", through(SpeaksAs::Program, Some(Role::Staff))).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
+        let asked = ask(&shop, "1", "note tea", through(KeySpeaker::Program, Some(Role::Staff))).await;
         assert_eq!((asked.state, shop.notes().await), (RunState::WaitingApproval, 0), "{asked:?}");
         let yes = shop.ask("2", "yes").await;
         assert_eq!((yes.state, shop.notes().await), (RunState::Done, 1), "{yes:?}");
     }
 
     async fn it_is_a_programs_after_a_crash_too(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
-        let key = through(SpeaksAs::Program, Some(Role::Staff));
+        let shop = Shop::open(&test, [ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
+        let key = through(KeySpeaker::Program, Some(Role::Staff));
         let received = shop.engine.receive_through(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
         shop.engine.abandon();
-        let next = shop.again(&test, [Turn::call("note", &arguments("tea")), Turn::text("Noted.")]).await;
+        let next = shop.again(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
         test.clock.advance(std::time::Duration::from_secs(60));
-        next.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap();
+        next.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
         let outcome = next.outcome(&received).await;
         assert_eq!((outcome.state, next.notes().await), (RunState::WaitingApproval, 0), "{outcome:?}");
     }
 
     async fn a_run_from_before_is_the_persons_own(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
-        let key = through(SpeaksAs::Program, Some(Role::Staff));
+        let shop = Shop::open(&test, [ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()]).await;
+        let key = through(KeySpeaker::Program, Some(Role::Staff));
         let received = shop.engine.receive_through(shop.message(shop.staff, "1", "note tea"), key).await.unwrap();
         shop.engine.abandon();
         let run = received.run;
         let forget = "UPDATE runs SET key_use = NULL WHERE tenant_id = $1 AND id = $2";
         shop.db.write(shop.tenant, move |tx| tx.execute(forget, params![run])).await.unwrap();
-        let next = shop.again(&test, [Turn::call("note", &arguments("tea")), Turn::text("Noted.")]).await;
+        let next = shop.again(&test, [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Noted.")]).await;
         test.clock.advance(std::time::Duration::from_secs(60));
-        next.engine.sweep(munshi_agent::Due::Lapsed).await.unwrap();
+        next.engine.sweep(munshi_agent::RunRecoveryScope::Lapsed).await.unwrap();
         let outcome = next.outcome(&received).await;
         assert_eq!((outcome.state, next.notes().await), (RunState::Done, 1), "{outcome:?}");
     }
 
     async fn nobody_is_more_through_a_key_than_it_may_be(test: TestDb) {
-        let script = || [Turn::call("note", &arguments("tea")), Turn::text("Done.")];
+        let script = || [ScriptedTurn::call("note", &arguments("tea")), ScriptedTurn::text("Done.")];
         let shop = Shop::open(&test, script().into_iter().chain(script())).await;
-        let known = ask(&shop, "1", "note tea", through(SpeaksAs::Person, None)).await;
+        let known = ask(&shop, "1", "note tea", through(KeySpeaker::Person, None)).await;
         assert_eq!(shop.notes().await, 0, "{known:?}");
-        let staff = ask(&shop, "2", "note tea", through(SpeaksAs::Person, Some(Role::Staff))).await;
+        let staff = ask(&shop, "2", "note tea", through(KeySpeaker::Person, Some(Role::Staff))).await;
         assert_eq!(shop.notes().await, 1, "{staff:?}");
     }
 }

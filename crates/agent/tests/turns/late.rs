@@ -3,9 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_agent::{Due, RunState, messages, sessions};
+use munshi_agent::{RunRecoveryScope, RunState, messages, sessions};
 use munshi_store::{PageRequest, params};
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};
 use serde_json::json;
 
@@ -28,7 +28,8 @@ async fn said(shop: &Shop) -> Vec<String> {
 
 async fn last_reply(shop: &Shop) -> messages::Message {
     let read = |tx: &mut munshi_store::Tx<'_>| -> Result<_, munshi_store::Error> {
-        let session = sessions::list(tx, sessions::Wanted::All, &PageRequest::new(None, 1))?.items.remove(0);
+        let session =
+            sessions::list(tx, sessions::SessionFilter::All, &PageRequest::new(None, 1))?.items.remove(0);
         Ok(messages::list(tx, session.id, &PageRequest::new(None, 1))?.items.remove(0))
     };
     shop.db.read(shop.tenant, read).await.unwrap()
@@ -39,13 +40,13 @@ async fn until_said(shop: &Shop, count: usize) -> Vec<String> {
     said(shop).await
 }
 
-async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Shop {
+async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Shop {
     Shop::open_with(test, script, Plan { agent: AGENT.to_owned(), ..Plan::default() }).await
 }
 
 /// The process dies while the tool is at it, and another takes it up.
 async fn crashed(test: &TestDb, tool: &str, begins: &str) {
-    let shop = open(test, [Turn::call(tool, &arguments("rice"))]).await;
+    let shop = open(test, [ScriptedTurn::call(tool, &arguments("rice"))]).await;
     let outcome = shop.ask("1", "book the rice").await;
     assert!(outcome.text.contains("working on it"), "{}", outcome.text);
     shop.engine.abandon();
@@ -54,7 +55,7 @@ async fn crashed(test: &TestDb, tool: &str, begins: &str) {
     test.clock.advance(Duration::from_secs(300));
     for _ in 0..2 {
         other.engine.sweep_acts().await.unwrap();
-        other.engine.sweep(Due::Lapsed).await.unwrap();
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
     }
     let told = until_said(&other, 2).await;
     assert_eq!(told.len(), 2, "{told:?}");
@@ -65,7 +66,7 @@ async fn crashed(test: &TestDb, tool: &str, begins: &str) {
 
 on_both! {
     async fn what_takes_long_is_told_when_it_is_there(test: TestDb) {
-        let shop = open(&test, [Turn::call("slow_fetch", &arguments("rice"))]).await;
+        let shop = open(&test, [ScriptedTurn::call("slow_fetch", &arguments("rice"))]).await;
         let outcome = shop.ask("1", "fetch the rice report").await;
         assert_eq!(outcome.state, RunState::Done);
         assert!(outcome.text.contains("working on it"), "{}", outcome.text);
@@ -81,7 +82,7 @@ on_both! {
 
     /// It is worded by the agent's model, which sees the question and the result, and kept as the reply of a run of its own.
     async fn a_late_result_is_worded_and_checked_like_a_reply(test: TestDb) {
-        let script = [Turn::call("slow_fetch", &arguments("rice")), Turn::text("Your rice report is here: booked.")];
+        let script = [ScriptedTurn::call("slow_fetch", &arguments("rice")), ScriptedTurn::text("Your rice report is here: booked.")];
         let shop = open(&test, script).await;
         shop.ask("1", "fetch the rice report").await;
         shop.world.release();
@@ -97,7 +98,7 @@ on_both! {
     }
 
     async fn what_is_quick_is_answered_at_once(test: TestDb) {
-        let script = [Turn::call("quick_fetch", &arguments("rice")), Turn::text("Here it is.")];
+        let script = [ScriptedTurn::call("quick_fetch", &arguments("rice")), ScriptedTurn::text("Here it is.")];
         let shop = open(&test, script).await;
         shop.world.release();
         assert_eq!(shop.ask("1", "fetch the rice report").await.text, "Here it is.");
@@ -105,8 +106,8 @@ on_both! {
     }
 
     async fn a_model_that_asked_for_more_is_told(test: TestDb) {
-        let both = Turn::calls([("count", json!({})), ("slow_fetch", arguments("rice"))]);
-        let shop = open(&test, [both, Turn::text("You have none; the report follows.")]).await;
+        let both = ScriptedTurn::calls([("count", json!({})), ("slow_fetch", arguments("rice"))]);
+        let shop = open(&test, [both, ScriptedTurn::text("You have none; the report follows.")]).await;
         let outcome = shop.ask("1", "count and fetch").await;
         assert_eq!(outcome.text, "You have none; the report follows.");
         shop.world.release();
@@ -114,9 +115,9 @@ on_both! {
     }
 
     async fn what_its_turn_has_done_is_not_done_again(test: TestDb) {
-        let both = Turn::calls([("note", arguments("tea")), ("slow_fetch", arguments("rice"))]);
-        let again = Turn::call("note", &arguments("tea"));
-        let shop = open(&test, [both, Turn::text("The report follows."), again, Turn::text("Here is the report.")]).await;
+        let both = ScriptedTurn::calls([("note", arguments("tea")), ("slow_fetch", arguments("rice"))]);
+        let again = ScriptedTurn::call("note", &arguments("tea"));
+        let shop = open(&test, [both, ScriptedTurn::text("The report follows."), again, ScriptedTurn::text("Here is the report.")]).await;
         shop.ask("1", "note tea and fetch the rice report").await;
         let before = shop.notes().await;
         shop.world.release();
@@ -129,7 +130,7 @@ on_both! {
 
     async fn a_failure_is_told_too(test: TestDb) {
         let fails = json!({ "text": "rice", "mood": "fails" });
-        let shop = open(&test, [Turn::call("slow_fetch", &fails)]).await;
+        let shop = open(&test, [ScriptedTurn::call("slow_fetch", &fails)]).await;
         shop.ask("1", "fetch the rice report").await;
         shop.world.release();
         let told = until_said(&shop, 2).await;
@@ -137,13 +138,13 @@ on_both! {
     }
 
     async fn a_call_ends_with_the_turn_that_lost_its_run(test: TestDb) {
-        let shop = open(&test, [Turn::call("late_order", &arguments("rice"))]).await;
-        let other = shop.again(&test, [Turn::text("It is ordered.")]).await;
+        let shop = open(&test, [ScriptedTurn::call("late_order", &arguments("rice"))]).await;
+        let other = shop.again(&test, [ScriptedTurn::text("It is ordered.")]).await;
         let received = shop.say("1", "order the rice").await;
         until(async || shop.world.began.load(Ordering::SeqCst) == 1).await;
         // It could not be renewed in time, and another node takes the run up, looks, and does what is not there yet.
         test.clock.advance(Duration::from_secs(60));
-        assert_eq!(other.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+        assert_eq!(other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
         until(async || shop.world.began.load(Ordering::SeqCst) == 2).await;
         // Past the soft limit of the first.
         tokio::time::sleep(Duration::from_secs(2)).await;

@@ -2,30 +2,38 @@
 
 use std::time::Duration;
 
-use munshi_agent::{RunState, Settings};
+use munshi_agent::{RunState, TurnSettings};
 use munshi_identity::persons;
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Target, Wire};
-use munshi_safety::approvals::{self, Answer, Answered, Covers, Said};
-use munshi_safety::budget::{ModelClass, ModelClasses, Plan as Bought, Settings as Budgets};
+use munshi_llm::{ModelTarget, WireFormat};
+use munshi_safety::approvals::{
+    self, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision,
+};
+use munshi_safety::budget::{BudgetSettings as Budgets, ModelClass, ModelClasses, UsagePlan as Bought};
 use munshi_store::tenants::{self, TENANTS};
-use munshi_test_support::models::{Gate, Turn};
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_test_support::{TestDb, until};
 use munshi_types::{Clock, TenantStatus};
 
 use crate::turns::support::{Plan, Shop, arguments};
 
-async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::Outcome) {
+async fn grant(test: &TestDb, shop: &Shop, outcome: &munshi_agent::RunOutcome) {
     assert_eq!(outcome.state, RunState::WaitingApproval, "{outcome:?}");
     let (office, now, owner, id) =
         (shop.office.clone(), test.clock.now(), shop.owner, outcome.approval.unwrap());
-    let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Answered, munshi_safety::Error> {
+    let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<ApprovalAnswerOutcome, munshi_safety::Error> {
         let who = persons::find(tx, owner)?.unwrap().principal(tx);
-        let said =
-            Said { who: &who, answer: Answer::Yes, shown: None, covers: Covers::Act, via: "api", key: None };
+        let said = ApprovalAnswer {
+            who: &who,
+            answer: ApprovalDecision::Yes,
+            shown: None,
+            covers: ApprovalCoverage::Act,
+            via: "api",
+            key: None,
+        };
         approvals::answer(tx, &office, id, &said, now)
     };
-    assert!(matches!(shop.db.write(shop.tenant, unit).await.unwrap(), Answered::Granted(_)));
+    assert!(matches!(shop.db.write(shop.tenant, unit).await.unwrap(), ApprovalAnswerOutcome::Granted(_)));
 }
 
 async fn set_status(shop: &Shop, status: TenantStatus) {
@@ -37,7 +45,7 @@ async fn set_status(shop: &Shop, status: TenantStatus) {
     shop.db.platform(TENANTS).write(change).await.unwrap();
 }
 
-async fn settled(shop: &Shop, received: &munshi_agent::Received) -> munshi_agent::Outcome {
+async fn settled(shop: &Shop, received: &munshi_agent::MessageReceipt) -> munshi_agent::RunOutcome {
     until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
     shop.outcome(received).await
 }
@@ -47,8 +55,8 @@ const TOKENS: &str = "SELECT COALESCE(MAX(used_tokens), 0) FROM usage_counters W
 on_both! {
     async fn a_search_comes_before_giving_up(test: TestDb) {
         let script = [
-            Turn::call("balance", &arguments("Guptaji")), Turn::text("He owes 450 rupees."),
-            Turn::call("balance", &arguments("Nobody")), Turn::text("There is no such customer."),
+            ScriptedTurn::call("balance", &arguments("Guptaji")), ScriptedTurn::text("He owes 450 rupees."),
+            ScriptedTurn::call("balance", &arguments("Nobody")), ScriptedTurn::text("There is no such customer."),
         ];
         let shop = Shop::open(&test, script).await;
         let found = shop.ask("1", "how much does Guptaji owe").await;
@@ -63,7 +71,7 @@ on_both! {
     }
 
     async fn what_was_not_set_aside_is_booked_call_by_call(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")]).await;
         let received = shop.say("1", "wipe all of it").await;
         let waiting = shop.outcome(&received).await;
         let before = shop.number(TOKENS).await;
@@ -77,8 +85,8 @@ on_both! {
     }
 
     async fn a_tenant_that_rests_is_waited_for(test: TestDb) {
-        let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
-        let script = [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let settings = TurnSettings { renew: Duration::from_millis(100), ..TurnSettings::default() };
+        let script = [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")];
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let received = shop.say("1", "wipe all of it").await;
         let waiting = shop.outcome(&received).await;
@@ -93,8 +101,8 @@ on_both! {
     }
 
     async fn what_waits_for_a_tenant_that_rests_can_be_stopped(test: TestDb) {
-        let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
-        let script = [Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let settings = TurnSettings { renew: Duration::from_millis(100), ..TurnSettings::default() };
+        let script = [ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")];
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let received = shop.say("1", "wipe all of it").await;
         let waiting = shop.outcome(&received).await;
@@ -102,14 +110,14 @@ on_both! {
         set_status(&shop, TenantStatus::Paused).await;
         shop.engine.cancel(received.tenant, received.run).await.unwrap();
         let stopped = settled(&shop, &received).await;
-        assert_eq!(stopped.halt, Some(munshi_agent::Halt::Cancelled), "{stopped:?}");
+        assert_eq!(stopped.halt, Some(munshi_agent::HaltReason::Cancelled), "{stopped:?}");
         assert_eq!(shop.world.effects().len(), 0);
     }
 
     async fn what_is_queued_rests_with_its_tenant(test: TestDb) {
-        let settings = Settings { renew: Duration::from_millis(100), ..Settings::default() };
-        let gate = Gate::default();
-        let script = [Turn::text("First.").behind(&gate), Turn::text("Second.")];
+        let settings = TurnSettings { renew: Duration::from_millis(100), ..TurnSettings::default() };
+        let gate = ScriptGate::default();
+        let script = [ScriptedTurn::text("First.").behind(&gate), ScriptedTurn::text("Second.")];
         let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
         let first = shop.say("1", "the first thing").await;
         let second = shop.say("2", "the second thing").await;
@@ -124,21 +132,21 @@ on_both! {
     }
 
     async fn a_plan_has_its_own_models(test: TestDb) {
-        let targets = vec![Target::new("dear", Wire::OpenAi, "", "m"), Target::new("plain", Wire::OpenAi, "", "m")];
+        let targets = vec![ModelTarget::new("dear", WireFormat::OpenAi, "", "m"), ModelTarget::new("plain", WireFormat::OpenAi, "", "m")];
         let given = [("dear".to_owned(), ModelClass::Large), ("plain".to_owned(), ModelClass::Small)].into();
         let classes = ModelClasses::new(&targets, &PriceBook::default(), &given, test.clock.now());
         for (plan, answers) in [(Bought::Free, "plain"), (Bought::Business, "dear")] {
             let budgets = Budgets { plan, ..Budgets::default() };
-            let settings = Settings { classes: classes.clone(), ..Settings::default() };
+            let settings = TurnSettings { classes: classes.clone(), ..TurnSettings::default() };
             let made = Plan { targets: targets.clone(), budgets, settings, ..Plan::default() };
-            let shop = Shop::open_with(&test, [Turn::text("Good morning.")], made).await;
+            let shop = Shop::open_with(&test, [ScriptedTurn::text("Good morning.")], made).await;
             assert_eq!(shop.ask(answers, "good morning").await.text, "Good morning.");
             assert_eq!(shop.model.requests()[0].target, answers, "{plan:?}");
         }
     }
 
     async fn whether_it_happened_is_answered_in_the_chat(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("fax", &arguments("bill")), Turn::text("Somebody will look."), Turn::text("Yes?")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("fax", &arguments("bill")), ScriptedTurn::text("Somebody will look."), ScriptedTurn::text("Yes?")]).await;
         shop.world.hangs.store(true, std::sync::atomic::Ordering::SeqCst);
         let ask = async |id: &str, text: &str| {
             let received = shop.engine.receive(shop.message(shop.owner, id, text)).await.unwrap();

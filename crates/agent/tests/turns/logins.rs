@@ -7,16 +7,17 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{Due, RunState};
+use munshi_agent::{RunRecoveryScope, RunState};
 use munshi_safety::acts::Permit;
-use munshi_safety::approvals::Answer;
+use munshi_safety::approvals::ApprovalDecision;
 use munshi_safety::policy;
 use munshi_store::{Tx, params};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};
 use munshi_tools::{
-    Body, Connector, Done, Failure, Far, LOGIN_NEEDED, Maker, Registry, Result, Shelf, Shelves,
+    ConnectorOrigin, LOGIN_NEEDED, RemoteToolHandler, Result, TenantToolSource, TenantTools, ToolConnector,
+    ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::{Clock, Effect, PersonId, Reach, TenantId, Timestamp, ToolSpec};
 use serde_json::{Value, json};
@@ -59,23 +60,23 @@ impl Service {
 struct Add(Arc<Service>);
 
 #[async_trait]
-impl Far for Add {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Add {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         if !self.0.last.lock().unwrap().is_some_and(|(_, counts)| counts) {
-            return Err(Failure::surely(LOGIN_NEEDED, "somebody has to log in"));
+            return Err(ToolFailure::surely(LOGIN_NEEDED, "somebody has to log in"));
         }
         self.0.done.lock().unwrap().push(permit.arguments().clone());
-        Ok(Done::with(json!({ "added": true })))
+        Ok(ToolOutput::with(json!({ "added": true })))
     }
 }
 
 struct Books {
     service: Arc<Service>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<TenantTools>,
 }
 
-impl Shelves for Books {
-    fn of(&self, _tenant: TenantId) -> Arc<Shelf> {
+impl TenantToolSource for Books {
+    fn of(&self, _tenant: TenantId) -> Arc<TenantTools> {
         self.shelf.clone()
     }
 
@@ -112,16 +113,20 @@ struct Office {
 }
 
 impl Office {
-    async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = Turn>) -> Self {
+    async fn open(test: &TestDb, level: &str, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let service = Arc::new(Service::default());
-        let mut registry = Registry::default();
+        let mut registry = ToolRegistry::default();
         let read = ToolSpec::read("books_add".parse().unwrap(), "Adds a line.", "books.line.add");
         let parameters = json!({ "type": "object", "properties": { "text": { "type": "string" } } });
         let spec = ToolSpec { effect: Effect::Once, reach: Reach::Business, parameters, ..read };
-        let connector =
-            Connector { name: "books".to_owned(), maker: Maker::Foreign, declares: true, conduct: None };
-        registry.add(spec, connector, Body::Far(Arc::new(Add(service.clone())))).unwrap();
-        let shelf = Arc::new(Shelf::new(registry, BTreeSet::new()));
+        let connector = ToolConnector {
+            name: "books".to_owned(),
+            maker: ConnectorOrigin::Foreign,
+            declares: true,
+            conduct: None,
+        };
+        registry.add(spec, connector, ToolHandler::Far(Arc::new(Add(service.clone())))).unwrap();
+        let shelf = Arc::new(TenantTools::new(registry, BTreeSet::new()));
         let shelves = Arc::new(Books { service: service.clone(), shelf });
         let plan = Plan { agent: AGENT.to_owned(), shelves: Some(shelves), ..Plan::default() };
         let shop = Shop::open_with(test, script, plan).await;
@@ -135,7 +140,7 @@ impl Office {
         Self { shop, service }
     }
 
-    async fn owner_asks(&self, id: &str, text: &str) -> munshi_agent::Received {
+    async fn owner_asks(&self, id: &str, text: &str) -> munshi_agent::MessageReceipt {
         self.shop.engine.receive(self.shop.message(self.shop.owner, id, text)).await.unwrap()
     }
 
@@ -154,13 +159,13 @@ impl Office {
     }
 }
 
-fn add() -> Turn {
-    Turn::call("books_add", &json!({ "text": "rice" }))
+fn add() -> ScriptedTurn {
+    ScriptedTurn::call("books_add", &json!({ "text": "rice" }))
 }
 
 on_both! {
     async fn the_run_waits_and_the_call_is_made_once(test: TestDb) {
-        let office = Office::open(&test, "act", [add(), Turn::text("It is added.")]).await;
+        let office = Office::open(&test, "act", [add(), ScriptedTurn::text("It is added.")]).await;
         let received = office.owner_asks("1", "add rice to the books").await;
         let waits = office.shop.outcome(&received).await;
         assert_eq!(waits.state, RunState::WaitingApproval, "{waits:?}");
@@ -168,7 +173,7 @@ on_both! {
         assert!(waits.text.contains("sign in at books") && waits.text.contains(&link), "{}", waits.text);
         assert_eq!(office.service.offered(), [office.shop.owner]);
         // Nothing has happened: it goes on waiting, and says nothing more.
-        office.shop.engine.sweep(Due::Lapsed).await.unwrap();
+        office.shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         assert_eq!(office.said_to(office.shop.owner).await.len(), 1);
         test.clock.advance(Duration::from_secs(60));
         office.service.log_in(test.clock.now());
@@ -183,7 +188,7 @@ on_both! {
 
     /// Somebody whose place it is not hears that others were asked; those get the link, in their own language.
     async fn whoever_may_log_in_gets_the_link(test: TestDb) {
-        let office = Office::open(&test, "act", [Turn::text("नमस्ते।"), add(), Turn::text("It is added.")]).await;
+        let office = Office::open(&test, "act", [ScriptedTurn::text("नमस्ते।"), add(), ScriptedTurn::text("It is added.")]).await;
         let owner = office.shop.owner;
         let greeting = office.owner_asks("1", "नमस्ते, आप कैसे हैं?").await;
         office.shop.outcome(&greeting).await;
@@ -202,7 +207,7 @@ on_both! {
 
     /// The code of a page goes to no model, and counts only from whoever may log in.
     async fn a_code_is_heard_from_whoever_may_log_in(test: TestDb) {
-        let script = [add(), Turn::text("What is it?"), Turn::text("Six hundred, noted."), Turn::text("Hello.")];
+        let script = [add(), ScriptedTurn::text("What is it?"), ScriptedTurn::text("Six hundred, noted."), ScriptedTurn::text("Hello.")];
         let office = Office::open(&test, "act", script).await;
         let owner = office.shop.owner;
         office.shop.outcome(&office.owner_asks("1", "add rice to the books").await).await;
@@ -221,10 +226,10 @@ on_both! {
 
     /// What somebody approved is not asked again because nobody was logged in.
     async fn a_yes_is_not_lost(test: TestDb) {
-        let office = Office::open(&test, "propose", [add(), Turn::text("It is added.")]).await;
+        let office = Office::open(&test, "propose", [add(), ScriptedTurn::text("It is added.")]).await;
         let received = office.shop.say("1", "add rice to the books").await;
         let waits = office.shop.outcome(&received).await;
-        answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), Answer::Yes).await;
+        answer(&test, &office.shop, office.shop.owner, waits.approval.unwrap(), ApprovalDecision::Yes).await;
         office.shop.engine.take_up(office.shop.tenant, received.run).await.unwrap();
         let shut = office.shop.outcome(&received).await;
         assert_eq!((shut.state, office.service.done()), (RunState::WaitingApproval, 0), "{shut:?}");
@@ -246,8 +251,8 @@ on_both! {
         assert_eq!(office.shop.outcome(&received).await.state, RunState::WaitingApproval);
         office.shop.engine.abandon();
         office.service.log_in(test.clock.now());
-        let other = office.shop.again(&test, [Turn::text("It is added.")]).await;
-        other.engine.sweep(Due::Lapsed).await.unwrap();
+        let other = office.shop.again(&test, [ScriptedTurn::text("It is added.")]).await;
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         let done = other.outcome(&received).await;
         assert_eq!((done.text.as_str(), done.state), ("It is added.", RunState::Done));
         assert_eq!(office.service.done(), 1);
@@ -255,7 +260,7 @@ on_both! {
 
     /// A login that does not help brings another link; a day without one ends it.
     async fn it_does_not_wait_for_ever(test: TestDb) {
-        let office = Office::open(&test, "act", [add(), Turn::text("Nobody signed in, so it is not added.")]).await;
+        let office = Office::open(&test, "act", [add(), ScriptedTurn::text("Nobody signed in, so it is not added.")]).await;
         let received = office.owner_asks("1", "add rice to the books").await;
         office.shop.outcome(&received).await;
         test.clock.advance(Duration::from_secs(60));

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::{Due, RunState};
+use munshi_agent::{RunRecoveryScope, RunState};
 use munshi_lang::Phrasebook;
-use munshi_llm::Target;
-use munshi_offline::Offline;
+use munshi_llm::ModelTarget;
+use munshi_offline::OfflineProvider;
 use munshi_test_support::TestDb;
 
 use crate::turns::support::{Plan, Shop};
 
 fn plan() -> Plan {
     let agent = Plan::default().agent.replace("tools = [", "tools = [\"credit_given\", ");
-    Plan { agent, targets: vec![Target::offline()], ..Plan::default() }
+    Plan { agent, targets: vec![ModelTarget::offline()], ..Plan::default() }
 }
 
 async fn shop(test: &TestDb) -> Shop {
@@ -22,7 +22,7 @@ async fn shop(test: &TestDb) -> Shop {
 }
 
 fn process(test: &TestDb, shop: &Shop, db: munshi_store::Db) -> Shop {
-    let offline = Arc::new(Offline::new(Phrasebook::core().unwrap()).unwrap());
+    let offline = Arc::new(OfflineProvider::new(Phrasebook::core().unwrap()).unwrap());
     let known = (shop.tenant, shop.owner, shop.staff);
     Shop::with_provider(test, db, known, (shop.model.clone(), offline, shop.world.clone()), plan())
 }
@@ -48,7 +48,7 @@ on_both! {
         let other = process(&test, &shop, test.open_again().await);
         let received = other.say("2", "पाँच सौ").await;
         test.clock.advance(Duration::from_secs(120));
-        other.engine.sweep(Due::Lapsed).await.unwrap();
+        other.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         let done = other.outcome(&received).await;
         assert_eq!(done.calls.len(), 1, "{done:?}");
         assert_eq!(done.calls[0].arguments["amount"], 50_000);

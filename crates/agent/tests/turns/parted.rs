@@ -5,34 +5,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Error, Event, RunState, linking};
+use munshi_agent::{Error, RunEvent, RunState, linking};
 use munshi_identity::{Person, Role, persons};
-use munshi_llm::{Event as Said, Fault};
-use munshi_pack::{Check, House, Objection, Scene};
-use munshi_safety::approvals::Answer;
-use munshi_safety::budget::{Lane, LimitOn, LimitTo, Measure, Period, Scope, set_limit};
+use munshi_llm::{ChatEvent as Said, ModelError};
+use munshi_pack::{Objection, PackCheck, PackRegistry, PackTurnContext};
+use munshi_safety::approvals::ApprovalDecision;
+use munshi_safety::budget::{
+    BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit,
+};
 use munshi_store::{Tx, params};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::{Gate, Turn};
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
 use crate::turns::approvals::answer;
 use crate::turns::support::{Plan, Shop, arguments, events, text_of};
 
-fn hanging() -> Turn {
-    Turn::events([Said::Started { request_id: None, model: None }]).hanging()
+fn hanging() -> ScriptedTurn {
+    ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()
 }
 
 /// Can't look after what was done, the first time.
 struct Unwell(AtomicU32);
 
-impl Check for Unwell {
+impl PackCheck for Unwell {
     fn after(
         &self,
         _: &mut Tx<'_>,
-        _: &Scene,
+        _: &PackTurnContext,
         _: &str,
         _: &Value,
     ) -> munshi_store::Result<Option<Objection>> {
@@ -46,11 +48,11 @@ impl Check for Unwell {
 /// The database is away, once.
 struct Away(AtomicU32);
 
-impl Check for Away {
+impl PackCheck for Away {
     fn after(
         &self,
         _: &mut Tx<'_>,
-        _: &Scene,
+        _: &PackTurnContext,
         _: &str,
         _: &Value,
     ) -> munshi_store::Result<Option<Objection>> {
@@ -63,30 +65,30 @@ impl Check for Away {
 
 on_both! {
     async fn much_may_be_said_between_a_question_and_its_answer(test: TestDb) {
-        let talk = (0..30).map(|number| Turn::text(&format!("Answer {number}.")));
-        let script = [Turn::call("wipe", &arguments("all"))].into_iter().chain(talk).chain([Turn::text("It is wiped.")]);
+        let talk = (0..30).map(|number| ScriptedTurn::text(&format!("Answer {number}.")));
+        let script = [ScriptedTurn::call("wipe", &arguments("all"))].into_iter().chain(talk).chain([ScriptedTurn::text("It is wiped.")]);
         let shop = Shop::open(&test, script).await;
         let asked = shop.say("1", "wipe all of it").await;
         let id = shop.outcome(&asked).await.approval.unwrap();
         for number in 0..30 {
             assert_eq!(shop.ask(&format!("t{number}"), "and something else").await.state, RunState::Done);
         }
-        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
         shop.engine.take_up(asked.tenant, asked.run).await.unwrap();
         let done = shop.outcome(&asked).await;
         assert_eq!((done.text.as_str(), shop.world.effects().len()), ("It is wiped.", 1), "{done:?}");
     }
 
     async fn many_messages_at_once_are_all_answered(test: TestDb) {
-        let gate = Gate::default();
+        let gate = ScriptGate::default();
         let script = (0..61).map(|number| {
-            let turn = Turn::text(&format!("Answer {number}."));
+            let turn = ScriptedTurn::text(&format!("Answer {number}."));
             if number == 0 { turn.behind(&gate) } else { turn }
         });
         let shop = Shop::open(&test, script).await;
-        for scope in [Scope::Person, Scope::Binding, Scope::Tenant] {
-            let on = LimitOn { lane: Lane::People, scope, id: None, period: Period::Day, measure: Measure::Money };
-            let set = move |tx: &mut Tx<'_>| set_limit(tx, on, LimitTo::AtMost(1_000_000_000), MORNING);
+        for scope in [BudgetScope::Person, BudgetScope::Binding, BudgetScope::Tenant] {
+            let on = BudgetLimitSubject { lane: BudgetLane::People, scope, id: None, period: BudgetPeriod::Day, measure: BudgetMeasure::Money };
+            let set = move |tx: &mut Tx<'_>| set_limit(tx, on, BudgetLimitValue::AtMost(1_000_000_000), MORNING);
             shop.db.write(shop.tenant, set).await.unwrap();
         }
         let mut all = Vec::new();
@@ -99,7 +101,7 @@ on_both! {
             assert_eq!((outcome.text.as_str(), outcome.state), (format!("Answer {number}.").as_str(), RunState::Done), "{outcome:?}");
         }
         let last = shop.model.requests().pop().unwrap().request;
-        let said: Vec<String> = last.messages.iter().map(munshi_llm::Message::text).collect();
+        let said: Vec<String> = last.messages.iter().map(munshi_llm::ChatMessage::text).collect();
         assert!(said.contains(&"Answer 59.".to_owned()), "answers given meanwhile are told: {said:?}");
     }
 
@@ -112,7 +114,7 @@ on_both! {
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
-            let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("He owes 450.")]).await;
+            let shop = Shop::open(&test, [ScriptedTurn::calls(calls), ScriptedTurn::text("He owes 450.")]).await;
             let asked = shop.ask("1", "balance of Ramesh, and note milk").await;
             assert_eq!(shop.notes().await, 1, "{asked:?}");
             assert!(asked.text.starts_with("It is done.") && asked.text.contains("milk"), "{}", asked.text);
@@ -123,14 +125,14 @@ on_both! {
 
     async fn what_else_was_looked_up_is_told_by_a_model(test: TestDb) {
         let calls = [("balance", arguments("Ramesh")), ("count", json!({}))];
-        let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("There are none. Which Ramesh?")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::calls(calls), ScriptedTurn::text("There are none. Which Ramesh?")]).await;
         assert_eq!(shop.ask("1", "balance of Ramesh, and count").await.text, "There are none. Which Ramesh?");
     }
 
     async fn who_wrote_before_the_choices_were_shown_has_picked_none(test: TestDb) {
-        let gate = Gate::default();
-        let held = Turn::call("balance", &arguments("Ramesh")).behind(&gate);
-        let shop = Shop::open(&test, [held, Turn::text("Two kilos, I see."), Turn::text("He owes 450.")]).await;
+        let gate = ScriptGate::default();
+        let held = ScriptedTurn::call("balance", &arguments("Ramesh")).behind(&gate);
+        let shop = Shop::open(&test, [held, ScriptedTurn::text("Two kilos, I see."), ScriptedTurn::text("He owes 450.")]).await;
         let first = shop.say("1", "balance of Ramesh").await;
         let second = shop.say("2", "2").await;
         gate.open();
@@ -142,8 +144,8 @@ on_both! {
     }
 
     async fn what_was_done_is_said_where_no_model_can_tell_it(test: TestDb) {
-        let faults = (0..12).map(|_| Turn::fault(Fault::Unauthorised));
-        let script = [Turn::call("note", &arguments("milk"))].into_iter().chain(faults);
+        let faults = (0..12).map(|_| ScriptedTurn::fault(ModelError::Unauthorised));
+        let script = [ScriptedTurn::call("note", &arguments("milk"))].into_iter().chain(faults);
         let shop = Shop::open(&test, script).await;
         let outcome = shop.ask("1", "note milk").await;
         assert_eq!((outcome.state, shop.notes().await), (RunState::Halted, 1));
@@ -151,13 +153,13 @@ on_both! {
         assert!(!outcome.text.contains("try again") && !outcome.degraded, "{outcome:?}");
         shop.ask("2", "hello there").await;
         let next = shop.model.requests().pop().unwrap().request;
-        let said: Vec<String> = next.messages.iter().map(munshi_llm::Message::text).collect();
+        let said: Vec<String> = next.messages.iter().map(munshi_llm::ChatMessage::text).collect();
         assert!(said.iter().any(|said| said.contains("What was done before")), "the next turn knows of it: {said:?}");
     }
 
     async fn an_excuse_stands_between_two_requests(test: TestDb) {
-        let faults = (0..3).map(|_| Turn::fault(Fault::Unauthorised));
-        let shop = Shop::open(&test, faults.chain([Turn::text("Good morning.")])).await;
+        let faults = (0..3).map(|_| ScriptedTurn::fault(ModelError::Unauthorised));
+        let shop = Shop::open(&test, faults.chain([ScriptedTurn::text("Good morning.")])).await;
         while shop.ask(&format!("m{}", shop.model.requests().len()), "good morning").await.text != "Good morning." {}
         let last = shop.model.requests().pop().unwrap().request;
         let roles: Vec<_> = last.messages.iter().map(|said| said.role).collect();
@@ -165,10 +167,10 @@ on_both! {
     }
 
     async fn words_that_are_taken_back_are_followed_by_a_reset(test: TestDb) {
-        let house = House { checks: vec![Arc::new(Unwell(AtomicU32::new(0)))], ..House::default() };
-        let gate = Gate::default();
-        let words = Turn::text("It is noted, and all is well with it.").slow(Duration::from_millis(20)).behind(&gate);
-        let script = [Turn::call("note", &arguments("milk")), words];
+        let house = PackRegistry { checks: vec![Arc::new(Unwell(AtomicU32::new(0)))], ..PackRegistry::default() };
+        let gate = ScriptGate::default();
+        let words = ScriptedTurn::text("It is noted, and all is well with it.").slow(Duration::from_millis(20)).behind(&gate);
+        let script = [ScriptedTurn::call("note", &arguments("milk")), words];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let received = shop.say("1", "note milk").await;
         let following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
@@ -177,42 +179,42 @@ on_both! {
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.state, RunState::Halted, "{outcome:?}");
         assert_eq!((text_of(&live).as_str(), live.last().unwrap().1.name()), (outcome.text.as_str(), "done"));
-        assert!(live.iter().any(|(_, event)| matches!(event, Event::Reset { .. })), "{live:?}");
-        let seen = live.iter().rev().find(|(_, event)| matches!(event, Event::Token { .. })).unwrap().0;
+        assert!(live.iter().any(|(_, event)| matches!(event, RunEvent::Reset { .. })), "{live:?}");
+        let seen = live.iter().rev().find(|(_, event)| matches!(event, RunEvent::Token { .. })).unwrap().0;
         assert_eq!(shop.again(&test, []).await.events(&received, Some(seen)).await.last().unwrap().1.name(), "done");
     }
 
     async fn a_moment_without_the_database_is_no_end(test: TestDb) {
-        let house = House { checks: vec![Arc::new(Away(AtomicU32::new(0)))], ..House::default() };
-        let script = [Turn::call("note", &arguments("milk")), Turn::text("Noted."), Turn::text("It is noted.")];
+        let house = PackRegistry { checks: vec![Arc::new(Away(AtomicU32::new(0)))], ..PackRegistry::default() };
+        let script = [ScriptedTurn::call("note", &arguments("milk")), ScriptedTurn::text("Noted."), ScriptedTurn::text("It is noted.")];
         let shop = Shop::open_with(&test, script, Plan { house, ..Plan::default() }).await;
         let outcome = shop.ask("1", "note milk").await;
         assert_eq!((outcome.text.as_str(), outcome.state, shop.notes().await), ("It is noted.", RunState::Done, 1));
     }
 
     async fn another_node_tells_how_it_went_on(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let asked = shop.say("1", "wipe all of it").await;
         let id = shop.outcome(&asked).await.approval.unwrap();
-        answer(&test, &shop, shop.owner, id, Answer::Yes).await;
-        let other = shop.again(&test, [Turn::text("It is wiped.")]).await;
+        answer(&test, &shop, shop.owner, id, ApprovalDecision::Yes).await;
+        let other = shop.again(&test, [ScriptedTurn::text("It is wiped.")]).await;
         other.engine.take_up(asked.tenant, asked.run).await.unwrap();
         assert_eq!(other.outcome(&asked).await.text, "It is wiped.");
         assert_eq!(text_of(&shop.events(&asked, None).await), "It is wiped.", "not as it was when it waited");
     }
 
     async fn a_reply_that_is_archived_ends_its_stream(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Hello.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello.")]).await;
         let received = shop.say("1", "hello there").await;
         shop.outcome(&received).await;
         let archive = |tx: &mut Tx<'_>| tx.execute("DELETE FROM messages WHERE tenant_id = $1", params![]);
         shop.db.write(shop.tenant, archive).await.unwrap();
         let events = shop.again(&test, []).await.events(&received, None).await;
-        assert!(matches!(&events[..], [(_, Event::Error { code, .. })] if code == "archived"), "{events:?}");
+        assert!(matches!(&events[..], [(_, RunEvent::Error { code, .. })] if code == "archived"), "{events:?}");
     }
 
     async fn whoever_hangs_up_is_answered_all_the_same(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Hello.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello.")]).await;
         let mut receiving = Box::pin(shop.engine.receive(shop.message(shop.staff, "1", "hello there")));
         // Begun, and given up at once.
         assert!(futures_util::poll!(&mut receiving).is_pending());
@@ -220,7 +222,7 @@ on_both! {
         let received = loop {
             tokio::time::sleep(Duration::from_millis(20)).await;
             let again = shop.say("1", "hello there").await;
-            if again.fate == munshi_agent::Fate::SeenBefore {
+            if again.fate == munshi_agent::IngestStatus::SeenBefore {
                 break again;
             }
         };
@@ -242,7 +244,7 @@ on_both! {
     }
 
     async fn a_question_goes_with_its_thread(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Hello."), Turn::call("drop", &arguments("old")), Turn::text("Gone.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Gone.")]).await;
         let (ids, now) = (test.ids.clone(), test.clock.now());
         let meet = move |tx: &mut Tx<'_>| -> Result<_, munshi_store::Error> {
             let person = Person { role: Some(Role::Staff), ..Person::new(&ids, "Asha again", MORNING) };

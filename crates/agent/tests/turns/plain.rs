@@ -1,9 +1,9 @@
 //! A message and its answer.
 
-use munshi_agent::{Event, Fate, RunState};
-use munshi_llm::money::{Price, PriceBook};
-use munshi_test_support::models::Turn;
-use munshi_test_support::{Engine, TestDb};
+use munshi_agent::{IngestStatus, RunEvent, RunState};
+use munshi_llm::money::{ModelPrice, PriceBook};
+use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::{DatabaseEngine, TestDb};
 use serde_json::json;
 
 use crate::turns::meter::Writes;
@@ -11,11 +11,11 @@ use crate::turns::support::{Plan, Shop, arguments, text_of};
 
 /// With no price, and with one that knows no cache.
 fn price_books(model: &str) -> [PriceBook; 2] {
-    let price = Price { input: 1_000_000, output: 5_000_000, ..Price::FREE };
+    let price = ModelPrice { input: 1_000_000, output: 5_000_000, ..ModelPrice::FREE };
     [PriceBook::default(), PriceBook::new([(model.to_owned(), price)].into())]
 }
 
-async fn plain_turn_is_two_transactions(engine: Engine) {
+async fn plain_turn_is_two_transactions(engine: DatabaseEngine) {
     let writes = Writes::watch();
     let lists = [
         munshi_store::MIGRATIONS,
@@ -29,8 +29,12 @@ async fn plain_turn_is_two_transactions(engine: Engine) {
     ];
     for prices in price_books(&Plan::default().targets[0].model) {
         let (test, plan) = (TestDb::open(engine, &lists).await, Plan { prices, ..Plan::default() });
-        let shop =
-            Shop::open_with(&test, [Turn::text("Hello."), Turn::text("Hello again.")], plan.clone()).await;
+        let shop = Shop::open_with(
+            &test,
+            [ScriptedTurn::text("Hello."), ScriptedTurn::text("Hello again.")],
+            plan.clone(),
+        )
+        .await;
         // The first turn of the day makes the counters; it is no different otherwise.
         for (id, text) in [("1", "Hello."), ("2", "Hello again.")] {
             let before = writes.committed();
@@ -44,23 +48,23 @@ async fn plain_turn_is_two_transactions(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plain_turn_is_two_transactions_sqlite() {
-    plain_turn_is_two_transactions(Engine::Sqlite).await;
+    plain_turn_is_two_transactions(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plain_turn_is_two_transactions_postgres() {
-    plain_turn_is_two_transactions(Engine::Postgres).await;
+    plain_turn_is_two_transactions(DatabaseEngine::Postgres).await;
 }
 
 on_both! {
     async fn a_message_is_answered(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Good morning. The shop opens at nine.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Good morning. The shop opens at nine.")]).await;
         let received = shop.say("1", "When do you open, please?").await;
         let events = shop.events(&received, None).await;
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.text, "Good morning. The shop opens at nine.");
         assert_eq!(text_of(&events), outcome.text);
-        let Some((_, Event::Done { state, degraded, usage, .. })) = events.last() else { panic!("{events:?}") };
+        let Some((_, RunEvent::Done { state, degraded, usage, .. })) = events.last() else { panic!("{events:?}") };
         assert_eq!((state.as_str(), *degraded, usage.model_calls), ("done", false, 1));
         assert_eq!((outcome.state, outcome.halt.clone(), outcome.degraded), (RunState::Done, None, false));
         assert_eq!(outcome.usage.input_tokens, 10);
@@ -74,11 +78,11 @@ on_both! {
     }
 
     async fn the_conversation_goes_back_to_the_model(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Hello Asha."), Turn::text("Twelve.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Hello Asha."), ScriptedTurn::text("Twelve.")]).await;
         shop.ask("1", "good morning to you").await;
         shop.ask("2", "how many are left?").await;
         let asked = shop.model.requests();
-        let texts: Vec<String> = asked[1].request.messages.iter().map(munshi_llm::Message::text).collect();
+        let texts: Vec<String> = asked[1].request.messages.iter().map(munshi_llm::ChatMessage::text).collect();
         assert_eq!(texts.len(), 3, "{texts:?}");
         assert_eq!(texts[0], "good morning to you");
         assert!(!texts[1].contains("Asha"), "no model elsewhere learns a name: {texts:?}");
@@ -87,7 +91,7 @@ on_both! {
 
     async fn tools_of_every_effect_are_called_once(test: TestDb) {
         let all = ["count", "note", "fetch", "book", "order", "fax"];
-        let script = all.iter().map(|tool| Turn::call(tool, &arguments("milk"))).chain([Turn::text("All done.")]);
+        let script = all.iter().map(|tool| ScriptedTurn::call(tool, &arguments("milk"))).chain([ScriptedTurn::text("All done.")]);
         let shop = Shop::open(&test, script).await;
         // Her own words hold every value, so that nothing has to be confirmed.
         let outcome = shop.ask("1", "milk").await;
@@ -101,7 +105,7 @@ on_both! {
     }
 
     async fn several_calls_at_once_keep_their_order(test: TestDb) {
-        use munshi_llm::{Event as Said, StopReason, Usage};
+        use munshi_llm::{ChatEvent as Said, StopReason, TokenUsage};
         let call = |index: usize, text: &str| [
             Said::ToolCallStarted { index, id: format!("c{index}"), name: "note".to_owned() },
             Said::ToolCallArguments { index, fragment: json!({ "text": text }).to_string() },
@@ -109,8 +113,8 @@ on_both! {
         let mut events = vec![Said::Text("One moment.".to_owned())];
         events.extend(call(0, "tea"));
         events.extend(call(1, "salt"));
-        events.push(Said::Finished { stop: StopReason::ToolUse, usage: Usage::default() });
-        let shop = Shop::open(&test, [Turn::events(events), Turn::text("Both are noted.")]).await;
+        events.push(Said::Finished { stop: StopReason::ToolUse, usage: TokenUsage::default() });
+        let shop = Shop::open(&test, [ScriptedTurn::events(events), ScriptedTurn::text("Both are noted.")]).await;
         let received = shop.say("1", "tea and salt").await;
         let outcome = shop.outcome(&received).await;
         assert_eq!(outcome.text, "One moment.\n\nBoth are noted.");
@@ -121,11 +125,11 @@ on_both! {
     }
 
     async fn the_same_message_ten_times_is_one_run(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::text("Once.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::text("Once.")]).await;
         let many = (0..10).map(|_| shop.say("same", "hello there"));
         let received = futures_util::future::join_all(many).await;
         assert!(received.iter().all(|one| (one.run, one.message) == (received[0].run, received[0].message)));
-        assert_eq!(received.iter().filter(|one| one.fate == Fate::Begun).count(), 1);
+        assert_eq!(received.iter().filter(|one| one.fate == IngestStatus::Begun).count(), 1);
         assert_eq!(shop.outcome(&received[0]).await.text, "Once.");
         assert_eq!((shop.model.requests().len(), shop.number("SELECT COUNT(*) FROM messages WHERE tenant_id = $1").await), (1, 2));
     }

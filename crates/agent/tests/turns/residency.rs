@@ -1,20 +1,20 @@
 //! Whom a tenant lets see its data: nobody else is asked, whatever a model is wanted for.
 
-use munshi_agent::keeping::Material;
-use munshi_agent::{Halt, messages};
-use munshi_llm::{Fault, Target, Wire};
+use munshi_agent::keeping::SummaryInput;
+use munshi_agent::{HaltReason, messages};
+use munshi_llm::{ModelError, ModelTarget, WireFormat};
 use munshi_safety::policy;
 use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 
 use crate::turns::support::{POLICY, Plan, Shop};
 
-fn target(name: &str, provider: &str, residency: &str) -> Target {
-    Target {
+fn target(name: &str, provider: &str, residency: &str) -> ModelTarget {
+    ModelTarget {
         price_provider: provider.to_owned(),
         residency: residency.to_owned(),
-        ..Target::new(name, Wire::OpenAi, "", "m")
+        ..ModelTarget::new(name, WireFormat::OpenAi, "", "m")
     }
 }
 
@@ -42,16 +42,16 @@ fn asked(shop: &Shop) -> Vec<String> {
 }
 
 /// What the small model says of a message.
-fn plain() -> Turn {
-    Turn::text("{\"class\":\"default\"}")
+fn plain() -> ScriptedTurn {
+    ScriptedTurn::text("{\"class\":\"default\"}")
 }
 
 on_both! {
     async fn turns_failovers_and_summaries_stay_with_whom_the_tenant_permits(test: TestDb) {
         let script = [
-            plain(), Turn::text("Hello."),
-            plain(), Turn::fault(Fault::Unauthorised), Turn::text("Hello again."),
-            Turn::text("They greeted."),
+            plain(), ScriptedTurn::text("Hello."),
+            plain(), ScriptedTurn::fault(ModelError::Unauthorised), ScriptedTurn::text("Hello again."),
+            ScriptedTurn::text("They greeted."),
         ];
         let shop = Shop::open_with(&test, script, several()).await;
         permit(&test, &shop, "providers = [\"friend\", \"own\"]").await;
@@ -62,7 +62,7 @@ on_both! {
         let (session, binding) = (received.session, shop.binding().await);
         let read = move |tx: &mut munshi_store::Tx<'_>| messages::of_run(tx, received.run);
         let messages = shop.db.read(shop.tenant, read).await.unwrap();
-        let material = Material { binding, session, language: None, before: None, messages };
+        let material = SummaryInput { binding, session, language: None, before: None, messages };
         let written = shop.engine.summariser().unwrap().summarise(shop.tenant, &material).await;
         assert_eq!(written.as_deref(), Some("They greeted."));
         let last = asked(&shop).pop().unwrap();
@@ -70,18 +70,18 @@ on_both! {
     }
 
     async fn a_place_narrows_as_a_name_does_and_the_strictest_wins(test: TestDb) {
-        let shop = Shop::open_with(&test, [plain(), Turn::text("Hello.")], several()).await;
+        let shop = Shop::open_with(&test, [plain(), ScriptedTurn::text("Hello.")], several()).await;
         permit(&test, &shop, "providers = [\"stranger\", \"own\"]\nplaces = [\"in\"]").await;
         assert_eq!(shop.ask("1", "good morning").await.text, "Hello.");
         assert_eq!(asked(&shop), ["own", "own"]);
     }
 
     async fn where_nobody_is_left_nobody_is_asked_and_that_is_said_kindly(test: TestDb) {
-        let shop = Shop::open_with(&test, [Turn::text("Never heard.")], several()).await;
+        let shop = Shop::open_with(&test, [ScriptedTurn::text("Never heard.")], several()).await;
         permit(&test, &shop, "providers = []").await;
         let outcome = shop.ask("1", "good morning").await;
         assert_eq!(asked(&shop), [] as [String; 0]);
-        assert!(matches!(outcome.halt, Some(Halt::NoModel(_))), "{outcome:?}");
+        assert!(matches!(outcome.halt, Some(HaltReason::NoModel(_))), "{outcome:?}");
         assert!(outcome.degraded && !outcome.text.is_empty(), "{outcome:?}");
     }
 }

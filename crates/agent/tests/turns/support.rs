@@ -6,28 +6,32 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_agent::{Engine, Event, EventId, Following, Parts, Received, Settings};
+use munshi_agent::{
+    EventId, MessageReceipt, RunEvent, RunFollower, TurnEngine, TurnEngineParts, TurnSettings,
+};
 use munshi_identity::{Person, Role, persons};
-use munshi_jobs::Queue;
+use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Gateway, Provider, Target, Wire};
-use munshi_pack::House;
-use munshi_safety::acts::{Office, Permit};
-use munshi_safety::budget::{Governor, Settings as Budgets};
+use munshi_llm::{Gateway, ModelTarget, Provider, WireFormat};
+use munshi_pack::PackRegistry;
+use munshi_safety::acts::{ActServices, Permit};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets};
 use munshi_safety::policy;
 use munshi_store::{Db, Migration, Tx, params};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_test_support::{PATIENCE, TestDb};
-use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
+use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
 use munshi_tools::{
-    Body, Choice, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, Registry, Shelves, Write,
+    ChoiceOption, ConnectorOrigin, LookupOutcome, ReadToolHandler, RemoteToolHandler, TenantToolSource,
+    ToolConnector, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
 };
 use munshi_types::tier::Channel;
 use munshi_types::{
-    Clock, Effect, Inbound, PersonId, Reach, Searching, Sender, SystemRandom, TenantId, To, ToolSpec, Zone,
+    Clock, Effect, FallbackSearch, InboundMessage, InboundSender, InboundTarget, PersonId, Reach,
+    SystemRandom, TenantId, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 
@@ -65,8 +69,8 @@ impl World {
 struct Slow(Outside);
 
 #[async_trait]
-impl Far for Slow {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Slow {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         let done = self.0.call(permit).await;
         while !self.0.world.released.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -79,8 +83,8 @@ impl Far for Slow {
 struct Late(Outside);
 
 #[async_trait]
-impl Far for Late {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Late {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         self.0.world.began.fetch_add(1, Ordering::SeqCst);
         while !self.0.world.released.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -88,7 +92,7 @@ impl Far for Late {
         self.0.call(permit).await
     }
 
-    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+    async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         self.0.look_up(permit).await
     }
 }
@@ -99,11 +103,11 @@ struct Outside {
 }
 
 #[async_trait]
-impl Far for Outside {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Outside {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         self.world.calls.fetch_add(1, Ordering::SeqCst);
         if permit.arguments()["mood"] == "fails" {
-            return Err(Failure::surely("no_such_thing", "there is none"));
+            return Err(ToolFailure::surely("no_such_thing", "there is none"));
         }
         let key = permit.key();
         if self.effect != Effect::Read {
@@ -115,64 +119,64 @@ impl Far for Outside {
         if self.world.hangs.load(Ordering::SeqCst) {
             std::future::pending::<()>().await;
         }
-        Ok(Done::with(json!({ "booked": permit.arguments()["text"], "key": key })))
+        Ok(ToolOutput::with(json!({ "booked": permit.arguments()["text"], "key": key })))
     }
 
-    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+    async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         let found = self.world.effects().contains(&permit.key());
         Ok(match (self.effect, found) {
-            (Effect::Checked, true) => Looked::Happened(Done::with(json!({ "found": true }))),
-            (Effect::Checked, false) => Looked::DidNot,
-            _ => Looked::CanNotTell,
+            (Effect::Checked, true) => LookupOutcome::Happened(ToolOutput::with(json!({ "found": true }))),
+            (Effect::Checked, false) => LookupOutcome::DidNot,
+            _ => LookupOutcome::CanNotTell,
         })
     }
 }
 
 struct Notes;
 
-impl Write for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let text = permit.arguments()["text"].as_str().unwrap_or_default();
         tx.execute(
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(Done::with(json!({ "noted": text })))
+        Ok(ToolOutput::with(json!({ "noted": text })))
     }
 }
 
 struct Count(Arc<World>);
 
-impl Look for Count {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Count {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
         if permit.arguments()["mood"] == "fails" {
-            return Err(Failure::surely("not_found", "nothing is there"));
+            return Err(ToolFailure::surely("not_found", "nothing is there"));
         }
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(Done::with(json!({ "count": count })))
+        Ok(ToolOutput::with(json!({ "count": count })))
     }
 }
 
 /// Knows three people, two of one name.
 struct Balance;
 
-impl Look for Balance {
-    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Balance {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let of = permit.arguments()["text"].as_str().unwrap_or_default();
         match of {
             "Ramesh" => {
                 let choices = vec![
-                    Choice::new("Ramesh Kumar", "Ramesh Kumar"),
-                    Choice::new("Ramesh Gupta", "Ramesh Gupta"),
+                    ChoiceOption::new("Ramesh Kumar", "Ramesh Kumar"),
+                    ChoiceOption::new("Ramesh Gupta", "Ramesh Gupta"),
                 ];
-                Err(Failure::several("text", choices))
+                Err(ToolFailure::several("text", choices))
             }
-            "Ramesh Kumar" | "Ramesh Gupta" => {
-                Ok(Done::with(json!({ "customers": [{ "id": "c-17", "name": of, "balance_paise": 45000 }] })))
-            }
-            other => Err(Failure::not_found(other)),
+            "Ramesh Kumar" | "Ramesh Gupta" => Ok(ToolOutput::with(
+                json!({ "customers": [{ "id": "c-17", "name": of, "balance_paise": 45000 }] }),
+            )),
+            other => Err(ToolFailure::not_found(other)),
         }
     }
 }
@@ -180,23 +184,23 @@ impl Look for Balance {
 /// Knows what people are called.
 struct Find;
 
-impl Look for Find {
-    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Find {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let found = match permit.arguments()["text"].as_str().unwrap_or_default() {
             "Guptaji" => json!([{ "id": "c-9", "name": "Ramesh Gupta" }]),
             _ => json!([]),
         };
-        Ok(Done::with(json!({ "customers": found })))
+        Ok(ToolOutput::with(json!({ "customers": found })))
     }
 }
 
 /// Names somebody whom nobody here has met.
 struct Debtors;
 
-impl Look for Debtors {
-    fn look(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Debtors {
+    fn look(&self, _permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let owing = json!([{ "id": "c-9", "name": "Zubeida", "balance_paise": 120_000 }]);
-        Ok(Done::with(json!({ "customers": owing, "for": { "customer_name": "Pratibha Menon" } })))
+        Ok(ToolOutput::with(json!({ "customers": owing, "for": { "customer_name": "Pratibha Menon" } })))
     }
 }
 
@@ -212,19 +216,34 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
     }
 }
 
-fn registry(world: &Arc<World>) -> Registry {
-    let house = || Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None };
-    let foreign =
-        || Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, declares: true, conduct: None };
-    let far = |effect| Body::Far(Arc::new(Outside { world: world.clone(), effect }));
-    let mut registry = Registry::default();
-    let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
-    add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count(world.clone()))));
-    add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes)));
+fn registry(world: &Arc<World>) -> ToolRegistry {
+    let house = || ToolConnector {
+        name: "shop".to_owned(),
+        maker: ConnectorOrigin::House,
+        declares: true,
+        conduct: None,
+    };
+    let foreign = || ToolConnector {
+        name: "elsewhere".to_owned(),
+        maker: ConnectorOrigin::Foreign,
+        declares: true,
+        conduct: None,
+    };
+    let far = |effect| ToolHandler::Far(Arc::new(Outside { world: world.clone(), effect }));
+    let mut registry = ToolRegistry::default();
+    let add =
+        |registry: &mut ToolRegistry, spec, connector, body| registry.add(spec, connector, body).unwrap();
+    add(
+        &mut registry,
+        spec("count", Effect::Read),
+        house(),
+        ToolHandler::Look(Arc::new(Count(world.clone()))),
+    );
+    add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(Notes)));
     let mut careful = ToolSpec { destructive: true, ..spec("drop", Effect::Inside) };
     let asked_for = ["{text} hatao", "{text} हटाओ"].map(str::to_owned);
     careful.phrases.insert(munshi_lang::Language::Hindi, asked_for.to_vec());
-    add(&mut registry, careful, house(), Body::Write(Arc::new(Notes)));
+    add(&mut registry, careful, house(), ToolHandler::Write(Arc::new(Notes)));
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
     add(&mut registry, grave, foreign(), far(Effect::Keyed));
     add(&mut registry, spec("fetch", Effect::Read), foreign(), far(Effect::Read));
@@ -241,21 +260,21 @@ fn registry(world: &Arc<World>) -> Registry {
         let (soft, timeout) = (Some(soft), Duration::from_secs(20));
         let slow = Slow(Outside { world: world.clone(), effect });
         let spec = ToolSpec { soft, timeout, ..spec(name, effect) };
-        add(&mut registry, spec, foreign(), Body::Far(Arc::new(slow)));
+        add(&mut registry, spec, foreign(), ToolHandler::Far(Arc::new(slow)));
     }
     let (soft, timeout) = (Some(Duration::from_millis(1_500)), Duration::from_secs(20));
     let late = Late(Outside { world: world.clone(), effect: Effect::Checked });
     let order = ToolSpec { soft, timeout, ..spec("late_order", Effect::Checked) };
-    add(&mut registry, order, foreign(), Body::Far(Arc::new(late)));
-    let search = Searching { tool: "find".parse().unwrap(), argument: "text".to_owned() };
+    add(&mut registry, order, foreign(), ToolHandler::Far(Arc::new(late)));
+    let search = FallbackSearch { tool: "find".parse().unwrap(), argument: "text".to_owned() };
     let balance = ToolSpec { search: Some(search), ..spec("balance", Effect::Read) };
-    add(&mut registry, balance, house(), Body::Look(Arc::new(Balance)));
-    add(&mut registry, spec("find", Effect::Read), house(), Body::Look(Arc::new(Find)));
-    add(&mut registry, spec("debtors", Effect::Read), house(), Body::Look(Arc::new(Debtors)));
+    add(&mut registry, balance, house(), ToolHandler::Look(Arc::new(Balance)));
+    add(&mut registry, spec("find", Effect::Read), house(), ToolHandler::Look(Arc::new(Find)));
+    add(&mut registry, spec("debtors", Effect::Read), house(), ToolHandler::Look(Arc::new(Debtors)));
     let credit =
         crate::turns::words::tools().into_iter().find(|tool| tool.name.as_str() == "credit_given").unwrap();
     let credit = ToolSpec { reach: Reach::Business, ..credit.as_ref().clone() };
-    add(&mut registry, credit, house(), Body::Write(Arc::new(Notes)));
+    add(&mut registry, credit, house(), ToolHandler::Write(Arc::new(Notes)));
     registry
 }
 
@@ -275,15 +294,15 @@ const BINDING: &str = "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\
 
 /// The business, one process of it.
 pub(crate) struct Shop {
-    pub(crate) engine: Engine,
-    pub(crate) model: Arc<Scripted>,
+    pub(crate) engine: TurnEngine,
+    pub(crate) model: Arc<ScriptedModel>,
     pub(crate) world: Arc<World>,
     pub(crate) db: Db,
     pub(crate) tenant: TenantId,
     pub(crate) owner: PersonId,
     pub(crate) staff: PersonId,
-    pub(crate) office: Arc<Office>,
-    pub(crate) dispatcher: Dispatcher,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) dispatcher: ToolDispatcher,
     pub(crate) book: Arc<Phrasebook>,
     plan: Plan,
 }
@@ -293,12 +312,12 @@ pub(crate) struct Shop {
 pub(crate) struct Plan {
     pub(crate) budgets: Budgets,
     pub(crate) agent: String,
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<ModelTarget>,
     pub(crate) prices: PriceBook,
-    pub(crate) house: House,
-    pub(crate) settings: Settings,
+    pub(crate) house: PackRegistry,
+    pub(crate) settings: TurnSettings,
     /// Where tools of connectors stand.
-    pub(crate) shelves: Option<Arc<dyn Shelves>>,
+    pub(crate) shelves: Option<Arc<dyn TenantToolSource>>,
 }
 
 impl Default for Plan {
@@ -306,28 +325,33 @@ impl Default for Plan {
         Self {
             budgets: Budgets::default(),
             agent: AGENT.to_owned(),
-            targets: vec![Target::new("one", Wire::OpenAi, "", "m")],
+            targets: vec![ModelTarget::new("one", WireFormat::OpenAi, "", "m")],
             prices: PriceBook::default(),
-            house: House::default(),
-            settings: Settings::default(),
+            house: PackRegistry::default(),
+            settings: TurnSettings::default(),
             shelves: None,
         }
     }
 }
 
 impl Shop {
-    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::open_with(test, script, Plan::default()).await
     }
 
-    pub(crate) async fn open_with(test: &TestDb, script: impl IntoIterator<Item = Turn>, plan: Plan) -> Self {
+    pub(crate) async fn open_with(
+        test: &TestDb,
+        script: impl IntoIterator<Item = ScriptedTurn>,
+        plan: Plan,
+    ) -> Self {
         let folder = folder(&test.place.folder(), &plan.agent);
-        let installed = Installed {
+        let installed = InstalledNames {
             tools: registry(&Arc::default()).names().map(ToString::to_string).collect(),
             models: plan.targets.iter().map(|target| target.name.clone()).collect(),
         };
         let folder = files::read(&folder, None).unwrap().remove(0);
-        let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+        let made =
+            munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
         let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
         munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
             .await
@@ -346,13 +370,13 @@ impl Shop {
             Ok((owner.id, staff.id))
         });
         let (owner, staff) = people.await.unwrap();
-        let model = Arc::new(Scripted::new(script));
+        let model = Arc::new(ScriptedModel::new(script));
         Self::process(test, test.db.clone(), (tenant, owner, staff), (model, Arc::default()), plan)
     }
 
     /// Another process on the same database and in the same world.
-    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
-        let model = Arc::new(Scripted::new(script));
+    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        let model = Arc::new(ScriptedModel::new(script));
         let known = (self.tenant, self.owner, self.staff);
         Self::process(test, test.open_again().await, known, (model, self.world.clone()), self.plan.clone())
     }
@@ -361,7 +385,7 @@ impl Shop {
         test: &TestDb,
         db: Db,
         (tenant, owner, staff): (TenantId, PersonId, PersonId),
-        (model, world): (Arc<Scripted>, Arc<World>),
+        (model, world): (Arc<ScriptedModel>, Arc<World>),
         plan: Plan,
     ) -> Self {
         Self::with_provider(test, db, (tenant, owner, staff), (model.clone(), model, world), plan)
@@ -371,19 +395,19 @@ impl Shop {
         test: &TestDb,
         db: Db,
         (tenant, owner, staff): (TenantId, PersonId, PersonId),
-        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        (model, provider, world): (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
         plan: Plan,
     ) -> Self {
         let (clock, kept): (Arc<dyn Clock>, Plan) = (test.clock.clone(), plan.clone());
         let registry = Arc::new(registry(&world));
-        let governor = Governor::new(plan.budgets, test.ids.clone());
-        let office = Arc::new(Office::new(test.ids.clone(), governor));
-        let mut dispatcher = Dispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
+        let governor = BudgetGovernor::new(plan.budgets, test.ids.clone());
+        let office = Arc::new(ActServices::new(test.ids.clone(), governor));
+        let mut dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry.clone(), clock.clone());
         if let Some(shelves) = plan.shelves {
             dispatcher = dispatcher.beside(shelves);
         }
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-        let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let resolver = BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect());
         let names: Vec<String> = plan.targets.iter().map(|target| target.name.clone()).collect();
         let gateway = Gateway::new(GatewayParts {
             targets: plan.targets,
@@ -395,18 +419,18 @@ impl Shop {
         let mut book = Phrasebook::core().unwrap();
         munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
         let book = Arc::new(book);
-        let engine = Engine::new(Parts {
+        let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
             resolver,
             gateway,
-            route: Arc::new(Route {
-                targets: [(Use::Default, names.clone()), (Use::Summariser, names)].into(),
-                ..Route::default()
+            route: Arc::new(ModelRoute {
+                targets: [(Capability::Default, names.clone()), (Capability::Summariser, names)].into(),
+                ..ModelRoute::default()
             }),
             dispatcher: dispatcher.clone(),
             office: office.clone(),
             house: Arc::new(plan.house),
-            queue: Queue::new(clock.clone(), test.ids.clone()),
+            queue: JobQueue::new(clock.clone(), test.ids.clone()),
             book: book.clone(),
             clock,
             random: Arc::new(SystemRandom),
@@ -418,11 +442,11 @@ impl Shop {
     }
 
     /// A message of somebody who works here.
-    pub(crate) fn message(&self, person: PersonId, id: &str, text: &str) -> Inbound {
-        Inbound {
+    pub(crate) fn message(&self, person: PersonId, id: &str, text: &str) -> InboundMessage {
+        InboundMessage {
             channel: Channel::Web,
-            to: To::Address("handle:shop".parse().unwrap()),
-            from: Sender { person: Some(person), ..Sender::default() },
+            to: InboundTarget::Address("handle:shop".parse().unwrap()),
+            from: InboundSender { person: Some(person), ..InboundSender::default() },
             outside_id: id.to_owned(),
             text: text.to_owned(),
             attached: Vec::new(),
@@ -433,23 +457,27 @@ impl Shop {
         }
     }
 
-    pub(crate) async fn say(&self, id: &str, text: &str) -> Received {
+    pub(crate) async fn say(&self, id: &str, text: &str) -> MessageReceipt {
         self.engine.receive(self.message(self.staff, id, text)).await.unwrap()
     }
 
     /// Says something and waits for the end.
-    pub(crate) async fn ask(&self, id: &str, text: &str) -> munshi_agent::Outcome {
+    pub(crate) async fn ask(&self, id: &str, text: &str) -> munshi_agent::RunOutcome {
         let received = self.say(id, text).await;
         self.outcome(&received).await
     }
 
-    pub(crate) async fn outcome(&self, received: &Received) -> munshi_agent::Outcome {
+    pub(crate) async fn outcome(&self, received: &MessageReceipt) -> munshi_agent::RunOutcome {
         let outcome = self.engine.outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// All events of a run from behind one.
-    pub(crate) async fn events(&self, received: &Received, after: Option<EventId>) -> Vec<(EventId, Event)> {
+    pub(crate) async fn events(
+        &self,
+        received: &MessageReceipt,
+        after: Option<EventId>,
+    ) -> Vec<(EventId, RunEvent)> {
         let following = self.engine.follow(received.tenant, received.run, after).await.unwrap();
         self::events(following).await
     }
@@ -492,7 +520,7 @@ fn folder(place: &std::path::Path, agent: &str) -> PathBuf {
 }
 
 /// All events that are still to come.
-pub(crate) async fn events(mut following: Following) -> Vec<(EventId, Event)> {
+pub(crate) async fn events(mut following: RunFollower) -> Vec<(EventId, RunEvent)> {
     let mut events = Vec::new();
     while let Some(event) = tokio::time::timeout(PATIENCE, following.next()).await.expect("no event") {
         events.push(event);
@@ -501,12 +529,12 @@ pub(crate) async fn events(mut following: Following) -> Vec<(EventId, Event)> {
 }
 
 /// The words of a stream, as a client puts them together.
-pub(crate) fn text_of(events: &[(EventId, Event)]) -> String {
+pub(crate) fn text_of(events: &[(EventId, RunEvent)]) -> String {
     let mut text = String::new();
     for (_, event) in events {
         match event {
-            Event::Token { text: more } => text.push_str(more),
-            Event::Reset { .. } => text.clear(),
+            RunEvent::Token { text: more } => text.push_str(more),
+            RunEvent::Reset { .. } => text.clear(),
             _ => {}
         }
     }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use munshi_agent::messages::{self, Message, Speaker};
+use munshi_agent::messages::{self, Message, MessageSpeaker};
 use munshi_agent::{RunState, sessions};
 use munshi_identity::{Person, Role, persons};
 use munshi_store::{PageRequest, Tx};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};
 use munshi_types::tier::Channel;
-use munshi_types::{ClientScreen, Inbound, PersonId, ReplyTo};
+use munshi_types::{ClientScreen, InboundMessage, PersonId, ReplyAddress};
 
 use crate::turns::support::{Shop, arguments};
 
@@ -31,18 +31,18 @@ async fn hire_admin(test: &TestDb, shop: &Shop) -> PersonId {
 async fn last_to(shop: &Shop, person: PersonId) -> Message {
     let read = move |tx: &mut Tx<'_>| -> Result<Message, munshi_store::Error> {
         let newest = PageRequest::new(None, 1);
-        let session = sessions::list(tx, sessions::Wanted::Person(person), &newest)?.items.remove(0);
+        let session = sessions::list(tx, sessions::SessionFilter::Person(person), &newest)?.items.remove(0);
         Ok(messages::list(tx, session.id, &newest)?.items.remove(0))
     };
     shop.db.read(shop.tenant, read).await.unwrap()
 }
 
-fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> Inbound {
-    let reply_to = Some(ReplyTo { channel: Channel::Whatsapp, address: format!("to-{id}") });
-    Inbound { reply_to, ..shop.message(person, id, text) }
+fn from_phone(shop: &Shop, person: PersonId, id: &str, text: &str) -> InboundMessage {
+    let reply_to = Some(ReplyAddress { channel: Channel::Whatsapp, address: format!("to-{id}") });
+    InboundMessage { reply_to, ..shop.message(person, id, text) }
 }
 
-async fn settled(shop: &Shop, received: &munshi_agent::Received) -> munshi_agent::Outcome {
+async fn settled(shop: &Shop, received: &munshi_agent::MessageReceipt) -> munshi_agent::RunOutcome {
     until(async || shop.outcome(received).await.state != RunState::WaitingApproval).await;
     shop.outcome(received).await
 }
@@ -51,7 +51,7 @@ const OUTBOX: &str = "SELECT COUNT(*) FROM outbox WHERE tenant_id = $1";
 
 on_both! {
     async fn whoever_is_above_is_asked_and_answers_in_their_own_chat(test: TestDb) {
-        let script = [Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let script = [ScriptedTurn::text("Good morning."), ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;
         let hello = shop.engine.receive(from_phone(&shop, shop.owner, "o1", "नमस्ते, आज दुकान कैसी चल रही है")).await.unwrap();
@@ -64,7 +64,7 @@ on_both! {
         let told = last_to(&shop, shop.staff).await;
         assert!(told.text.starts_with("Nobody has answered this yet") && told.text.contains("all"), "{}", told.text);
         let put = last_to(&shop, shop.owner).await;
-        assert_eq!(put.speaker, Speaker::Persona);
+        assert_eq!(put.speaker, MessageSpeaker::Persona);
         assert!(put.text.contains("all") && put.text.contains("हाँ या नहीं"), "{}", put.text);
         assert_eq!((put.suggestions.len(), shop.number(OUTBOX).await), (2, sent + 2));
         // A second sweep tells nobody again.
@@ -81,8 +81,8 @@ on_both! {
 
     async fn a_yes_to_something_else_is_no_answer(test: TestDb) {
         let script = [
-            Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("Shall I list them?"),
-            Turn::text("Here they are."),
+            ScriptedTurn::text("Good morning."), ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("Shall I list them?"),
+            ScriptedTurn::text("Here they are."),
         ];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;
@@ -101,7 +101,7 @@ on_both! {
     }
 
     async fn whoever_asked_is_told_once_that_it_is_not_done(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let asked = shop.engine.receive(from_phone(&shop, shop.staff, "s1", "wipe all of it")).await.unwrap();
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
         test.clock.advance(DAYS);
@@ -114,7 +114,7 @@ on_both! {
 
     async fn what_else_was_done_is_told_with_it(test: TestDb) {
         let calls = [("count", serde_json::json!({})), ("wipe", arguments("all"))];
-        let shop = Shop::open(&test, [Turn::calls(calls), Turn::text("There are none.")]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::calls(calls), ScriptedTurn::text("There are none.")]).await;
         let asked = shop.say("s1", "count them, then wipe all of it").await;
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
         test.clock.advance(DAYS);
@@ -124,7 +124,7 @@ on_both! {
     }
 
     async fn where_no_run_waits_any_more_it_is_told_all_the_same(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("all"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("all"))]).await;
         let asked = shop.say("s1", "wipe all of it").await;
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
         let end = |tx: &mut Tx<'_>| {
@@ -138,8 +138,8 @@ on_both! {
 
     async fn a_question_that_was_never_shown_is_answered_by_no_bare_yes(test: TestDb) {
         let script = [
-            Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("You are welcome."),
-            Turn::text("Gladly."), Turn::text("It is wiped."),
+            ScriptedTurn::text("Good morning."), ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("You are welcome."),
+            ScriptedTurn::text("Gladly."), ScriptedTurn::text("It is wiped."),
         ];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;
@@ -152,7 +152,7 @@ on_both! {
         let put = last_to(&shop, shop.owner).await;
         assert!(put.text.contains("all"), "{}", put.text);
         let say = |id: &str, seen| {
-            Inbound { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, id, "ok") }
+            InboundMessage { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, id, "ok") }
         };
         // The page still shows the greeting, and says so or says nothing.
         for (id, seen, answer) in [("o2", None, "You are welcome."), ("o3", greeted, "Gladly.")] {
@@ -164,7 +164,7 @@ on_both! {
     }
 
     async fn what_the_page_has_fetched_is_answered_by_name_of_it(test: TestDb) {
-        let script = [Turn::text("Good morning."), Turn::call("wipe", &arguments("all")), Turn::text("It is wiped.")];
+        let script = [ScriptedTurn::text("Good morning."), ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::text("It is wiped.")];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;
         let hello = shop.engine.receive(shop.message(shop.owner, "o1", "hello there")).await.unwrap();
@@ -174,7 +174,7 @@ on_both! {
         test.clock.advance(DAYS);
         shop.engine.sweep_acts().await.unwrap();
         let seen = Some(last_to(&shop, shop.owner).await.id);
-        let yes = Inbound { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, "o2", "ok") };
+        let yes = InboundMessage { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, "o2", "ok") };
         let received = shop.engine.receive(yes).await.unwrap();
         assert_eq!(shop.outcome(&received).await.state, RunState::Done);
         assert_eq!(settled(&shop, &asked).await.text, "It is wiped.");
@@ -183,7 +183,7 @@ on_both! {
 
     async fn a_yes_answers_what_was_shown_and_nothing_that_came_behind_it(test: TestDb) {
         let script = [
-            Turn::call("wipe", &arguments("all")), Turn::call("drop", &arguments("old")), Turn::text("Old is gone."),
+            ScriptedTurn::call("wipe", &arguments("all")), ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("Old is gone."),
         ];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;
@@ -201,11 +201,11 @@ on_both! {
     }
 
     async fn what_another_client_was_asked_was_not_shown_to_this_one(test: TestDb) {
-        let script = [Turn::call("drop", &arguments("old")), Turn::text("All right."), Turn::text("Gone.")];
+        let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("All right."), ScriptedTurn::text("Gone.")];
         let shop = Shop::open(&test, script).await;
         let from = |client: &str, id: &str, text: &str| {
             let screen = ClientScreen { seen: None, client: Some(client.to_owned()) };
-            Inbound { screen, ..shop.message(shop.staff, id, text) }
+            InboundMessage { screen, ..shop.message(shop.staff, id, text) }
         };
         let asked = shop.engine.receive(from("agent", "1", "remove old")).await.unwrap();
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
@@ -216,8 +216,8 @@ on_both! {
 
     async fn a_question_of_others_brings_their_words_and_what_led_to_them(test: TestDb) {
         let script = [
-            Turn::text("Good morning."), Turn::call("fetch", &arguments("letter")), Turn::call("wipe", &arguments("all")),
-            Turn::call("note", &arguments("900 for Mallory")),
+            ScriptedTurn::text("Good morning."), ScriptedTurn::call("fetch", &arguments("letter")), ScriptedTurn::call("wipe", &arguments("all")),
+            ScriptedTurn::call("note", &arguments("900 for Mallory")),
         ];
         let shop = Shop::open(&test, script).await;
         hire_admin(&test, &shop).await;

@@ -4,35 +4,40 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use munshi_agent::{Due, Halt, Received, RunState};
-use munshi_llm::Event as Said;
+use munshi_agent::{HaltReason, MessageReceipt, RunRecoveryScope, RunState};
+use munshi_llm::ChatEvent as Said;
 use munshi_store::{Tx, params};
-use munshi_test_support::models::Turn;
-use munshi_test_support::{Engine, TestDb, until};
+use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::{DatabaseEngine, TestDb, until};
 use tokio_util::sync::CancellationToken;
 
 use crate::turns::support::{Plan, Shop, arguments};
 
 const REPLIES: &str = "SELECT COUNT(*) FROM messages WHERE tenant_id = $1 AND speaker = 'persona'";
 
-fn hanging() -> Turn {
-    Turn::events([Said::Started { request_id: None, model: None }]).hanging()
+fn hanging() -> ScriptedTurn {
+    ScriptedTurn::events([Said::Started { request_id: None, model: None }]).hanging()
 }
 
 /// A process that takes the run up, comes so far as its script goes, and dies.
-async fn one_more(test: &TestDb, shop: &Shop, script: Vec<Turn>) {
+async fn one_more(test: &TestDb, shop: &Shop, script: Vec<ScriptedTurn>) {
     let asked = script.len();
     test.clock.advance(Duration::from_secs(31));
     let next = shop.again(test, script).await;
-    assert_eq!(next.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+    assert_eq!(next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
     until(async || next.model.requests().len() == asked).await;
     next.engine.abandon();
 }
 
-async fn last(test: &TestDb, shop: &Shop, received: &Received, script: Vec<Turn>) -> munshi_agent::Outcome {
+async fn last(
+    test: &TestDb,
+    shop: &Shop,
+    received: &MessageReceipt,
+    script: Vec<ScriptedTurn>,
+) -> munshi_agent::RunOutcome {
     test.clock.advance(Duration::from_secs(31));
     let next = shop.again(test, script).await;
-    assert_eq!(next.engine.sweep(Due::Lapsed).await.unwrap(), 1);
+    assert_eq!(next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
     next.outcome(received).await
 }
 
@@ -43,24 +48,24 @@ on_both! {
                 munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS, munshi_llm::MIGRATIONS, munshi_tiers::MIGRATIONS,
                 munshi_identity::MIGRATIONS, munshi_safety::MIGRATIONS, munshi_agent::MIGRATIONS, crate::turns::support::NOTES,
             ]).await;
-            let shop = Shop::open(&test, [Turn::call(tool, &arguments("milk"))]).await;
+            let shop = Shop::open(&test, [ScriptedTurn::call(tool, &arguments("milk"))]).await;
             shop.world.hangs.store(true, Ordering::SeqCst);
             let received = shop.say("1", "milk").await;
             until(async || shop.world.effects().len() == 1).await;
             shop.engine.abandon();
             shop.world.hangs.store(false, Ordering::SeqCst);
             // The run's lease is over; the act's is not, and nobody sweeps acts.
-            let outcome = last(&test, &shop, &received, vec![Turn::text("So it is.")]).await;
+            let outcome = last(&test, &shop, &received, vec![ScriptedTurn::text("So it is.")]).await;
             assert!(outcome.text.starts_with("So it is."), "{tool}: {outcome:?}");
             assert_eq!((shop.world.effects().len(), outcome.calls.last().unwrap().ok), (1, ok), "{tool}: {:?}", outcome.calls);
         }
     }
 
     async fn the_one_process_of_sqlite_waits_for_no_lease(test: TestDb) {
-        if test.engine() == Engine::Postgres {
+        if test.engine() == DatabaseEngine::Postgres {
             return;
         }
-        let shop = Shop::open(&test, [Turn::call("book", &arguments("milk"))]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("book", &arguments("milk"))]).await;
         shop.world.hangs.store(true, Ordering::SeqCst);
         let received = shop.say("1", "milk").await;
         until(async || shop.world.effects().len() == 1).await;
@@ -79,7 +84,7 @@ on_both! {
         }
         shop.world.hangs.store(false, Ordering::SeqCst);
         test.clock.advance(Duration::from_millis(1));
-        let next = shop.again(&test, [Turn::text("Booked.")]).await;
+        let next = shop.again(&test, [ScriptedTurn::text("Booked.")]).await;
         let stop = CancellationToken::new();
         let outcome = async {
             let outcome = next.outcome(&received).await;
@@ -96,10 +101,10 @@ on_both! {
         let others = shop.engine.receive(shop.message(shop.owner, "o1", "something else")).await.unwrap();
         until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
-        test.clock.advance(Duration::from_secs(if test.engine() == Engine::Sqlite { 1 } else { 31 }));
-        let asking = shop.again(&test, [Turn::text("First."), Turn::text("Second.")]).await;
+        test.clock.advance(Duration::from_secs(if test.engine() == DatabaseEngine::Sqlite { 1 } else { 31 }));
+        let asking = shop.again(&test, [ScriptedTurn::text("First."), ScriptedTurn::text("Second.")]).await;
         let second = asking.say("2", "the second thing").await;
-        assert_eq!(second.fate, munshi_agent::Fate::Queued { behind: first.run });
+        assert_eq!(second.fate, munshi_agent::IngestStatus::Queued { behind: first.run });
         assert_eq!(asking.engine.sweep_session(second.tenant, second.session).await.unwrap(), 1);
         assert_eq!(asking.outcome(&first).await.text, "First.");
         assert_eq!(asking.outcome(&second).await.text, "Second.");
@@ -109,7 +114,7 @@ on_both! {
     }
 
     async fn what_came_further_each_time_is_not_worn_out(test: TestDb) {
-        let note = |number: usize| vec![Turn::call("note", &arguments(&format!("n{number}"))), hanging()];
+        let note = |number: usize| vec![ScriptedTurn::call("note", &arguments(&format!("n{number}"))), hanging()];
         let mut plan = Plan { agent: Plan::default().agent.replace("tool_calls = 6", "tool_calls = 20"), ..Plan::default() };
         plan.budgets.run.iterations = 200;
         let shop = Shop::open_with(&test, note(0), plan).await;
@@ -119,7 +124,7 @@ on_both! {
         for number in 1..12 {
             one_more(&test, &shop, note(number)).await;
         }
-        let outcome = last(&test, &shop, &received, vec![Turn::text("All noted.")]).await;
+        let outcome = last(&test, &shop, &received, vec![ScriptedTurn::text("All noted.")]).await;
         assert_eq!((outcome.text.as_str(), shop.notes().await), ("All noted.", 12), "{outcome:?}");
     }
 
@@ -133,13 +138,13 @@ on_both! {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
         assert_eq!((outcome.state, shop.number(REPLIES).await), (RunState::Halted, 1));
         assert_eq!((outcome.degraded, outcome.text.is_empty()), (true, false));
     }
 
     async fn one_that_is_set_aside_tells_what_was_done(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("note", &arguments("milk")), hanging()]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("note", &arguments("milk")), hanging()]).await;
         let received = shop.say("1", "note the milk").await;
         until(async || shop.model.requests().len() == 2).await;
         shop.engine.abandon();
@@ -148,14 +153,14 @@ on_both! {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
         assert!(outcome.text.contains("milk") && outcome.text.starts_with("I have stopped."), "{outcome:?}");
         assert_eq!((shop.notes().await, outcome.degraded), (1, false));
     }
 
     /// The act is the first run's, which asked; the yes is another's.
     async fn what_was_done_after_a_yes_is_told_too(test: TestDb) {
-        let shop = Shop::open(&test, [Turn::call("drop", &arguments("milk")), hanging()]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("drop", &arguments("milk")), hanging()]).await;
         let asked = shop.say("1", "remove the milk").await;
         assert!(shop.outcome(&asked).await.approval.is_some());
         let received = shop.say("2", "yes").await;
@@ -165,7 +170,7 @@ on_both! {
             one_more(&test, &shop, vec![hanging()]).await;
         }
         let outcome = last(&test, &shop, &received, Vec::new()).await;
-        assert_eq!(outcome.halt, Some(Halt::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
         assert!(outcome.text.contains("milk") && !outcome.degraded, "{outcome:?}");
     }
 
@@ -181,7 +186,7 @@ on_both! {
             shop.engine.abandon();
             shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(broken, params![])).await.unwrap();
             let outcome = last(&test, &shop, &received, Vec::new()).await;
-            assert!(matches!(outcome.halt, Some(Halt::Broken(_))) && !outcome.text.is_empty(), "{outcome:?}");
+            assert!(matches!(outcome.halt, Some(HaltReason::Broken(_))) && !outcome.text.is_empty(), "{outcome:?}");
             assert_eq!(shop.number(REPLIES).await, 1);
             let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1";
             assert_eq!(shop.number(held).await, 0);
@@ -190,23 +195,23 @@ on_both! {
 
     async fn what_was_set_aside_for_calls_of_a_dead_process_is_let_go(test: TestDb) {
         // Who waited has nothing set aside with the message any more: each call asks for its own.
-        let shop = Shop::open(&test, [Turn::call("wipe", &arguments("milk")), hanging()]).await;
+        let shop = Shop::open(&test, [ScriptedTurn::call("wipe", &arguments("milk")), hanging()]).await;
         let received = shop.say("1", "wipe milk").await;
         let id = shop.outcome(&received).await.approval.unwrap();
-        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::Answer::Yes).await;
+        crate::turns::approvals::answer(&test, &shop, shop.owner, id, munshi_safety::approvals::ApprovalDecision::Yes).await;
         shop.engine.take_up(received.tenant, received.run).await.unwrap();
         until(async || shop.model.requests().len() == 2).await;
         let held = "SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";
         assert_eq!(shop.number(held).await, 1, "the second call has its own");
         // A call that is dropped lets go of it by its id; a process that dies does not.
-        let unknown = munshi_types::Ids::system().next::<munshi_types::ReservationId>();
+        let unknown = munshi_types::IdGenerator::system().next::<munshi_types::ReservationId>();
         let hide = move |tx: &mut Tx<'_>| {
             let sql = "UPDATE usage_reservations SET id = $2 WHERE tenant_id = $1 AND state = 'held' AND interactions = 0";
             tx.execute(sql, params![unknown])
         };
         assert_eq!(shop.db.write(shop.tenant, hide).await.unwrap(), 1);
         shop.engine.abandon();
-        assert_eq!(last(&test, &shop, &received, vec![Turn::text("Wiped.")]).await.text, "Wiped.");
+        assert_eq!(last(&test, &shop, &received, vec![ScriptedTurn::text("Wiped.")]).await.text, "Wiped.");
         assert_eq!(shop.number(held).await, 0);
         let counted = "SELECT CAST(COALESCE(SUM(held_interactions + held_jobs + held_tokens + held_money), 0) AS BIGINT)
                        FROM usage_counters WHERE tenant_id = $1";

@@ -2,23 +2,23 @@
 
 use std::net::SocketAddr;
 
-use super::{Fault, Home, Kind, Quoted, Raw};
-use crate::show::Shown;
+use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
+use crate::show::RedactedSetting;
 
 #[derive(Debug)]
-pub enum Address {}
+pub enum SocketAddressKind {}
 
-impl Kind for Address {
+impl SettingKind for SocketAddressKind {
     type Value = SocketAddr;
 
     fn expects() -> String {
         "an IP address and a port, such as \"127.0.0.1:8400\" or \"[::1]:8400\"".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<SocketAddr, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<SocketAddr, SettingFault> {
         let text = raw.text()?.trim();
         text.parse().map_err(|_| {
-            let fault = Fault::new(format!("{} is not an address and a port", Quoted(text)));
+            let fault = SettingFault::new(format!("{} is not an address and a port", QuotedSetting(text)));
             match nearly(text) {
                 Some(address) => fault.with_hint(format!("write \"{address}\"")),
                 None => fault,
@@ -26,8 +26,8 @@ impl Kind for Address {
         })
     }
 
-    fn show(value: &SocketAddr) -> Shown {
-        Shown::Text(value.to_string())
+    fn show(value: &SocketAddr) -> RedactedSetting {
+        RedactedSetting::Text(value.to_string())
     }
 }
 

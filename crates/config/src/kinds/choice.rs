@@ -1,15 +1,15 @@
 //! One word out of a few.
 
-use super::{Fault, Quoted, Raw};
+use super::{QuotedSetting, RawSetting, SettingFault};
 use crate::nearest;
 
 /// Finds the choice that was written, or says which there are.
-pub fn read_choice<T: Copy>(raw: &Raw, choices: &[(&str, T)]) -> Result<T, Fault> {
+pub fn read_choice<T: Copy>(raw: &RawSetting, choices: &[(&str, T)]) -> Result<T, SettingFault> {
     let text = raw.text()?.trim();
     if let Some((_, choice)) = choices.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)) {
         return Ok(*choice);
     }
-    let fault = Fault::new(format!("{} is not one of the choices", Quoted(text)));
+    let fault = SettingFault::new(format!("{} is not one of the choices", QuotedSetting(text)));
     Err(match nearest::of(text, choices.iter().map(|(word, _)| *word)) {
         Some(word) => fault.with_hint(format!("did you mean \"{word}\"?")),
         None => fault,
@@ -35,7 +35,7 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::kinds::Kind for $name {
+        impl $crate::kinds::SettingKind for $name {
             type Value = Self;
 
             fn expects() -> String {
@@ -44,14 +44,14 @@ macro_rules! choice {
             }
 
             fn read(
-                raw: &$crate::kinds::Raw,
-                _: &$crate::kinds::Home,
-            ) -> Result<Self, $crate::kinds::Fault> {
+                raw: &$crate::kinds::RawSetting,
+                _: &$crate::kinds::HomeFolders,
+            ) -> Result<Self, $crate::kinds::SettingFault> {
                 $crate::kinds::read_choice(raw, &[$(($word, Self::$variant)),+])
             }
 
-            fn show(value: &Self) -> $crate::show::Shown {
-                $crate::show::Shown::Text(value.as_str().to_owned())
+            fn show(value: &Self) -> $crate::show::RedactedSetting {
+                $crate::show::RedactedSetting::Text(value.as_str().to_owned())
             }
         }
     };

@@ -1,17 +1,17 @@
 //! Which log lines are kept: a level, or a level for each part of the program.
 
-use super::{Fault, Home, Kind, Quoted, Raw};
+use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
 use crate::nearest;
-use crate::show::Shown;
+use crate::show::RedactedSetting;
 
 /// Text in the form of tracing's filter. A lone word must be a level: tracing would take `inof` for the name
 /// of a module and quietly log nothing else.
 #[derive(Debug)]
-pub enum LogFilter {}
+pub enum LogFilterKind {}
 
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
-impl Kind for LogFilter {
+impl SettingKind for LogFilterKind {
     type Value = String;
 
     fn expects() -> String {
@@ -20,29 +20,29 @@ impl Kind for LogFilter {
             .to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<String, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<String, SettingFault> {
         let text = raw.text()?.trim();
         text.split(',').try_for_each(|part| check(part.trim()))?;
         Ok(text.to_owned())
     }
 
-    fn show(value: &String) -> Shown {
-        Shown::Text(value.clone())
+    fn show(value: &String) -> RedactedSetting {
+        RedactedSetting::Text(value.clone())
     }
 }
 
-fn check(part: &str) -> Result<(), Fault> {
+fn check(part: &str) -> Result<(), SettingFault> {
     let (module, level) = match part.rsplit_once('=') {
         Some((module, level)) => (Some(module.trim()), level.trim()),
         None => (None, part),
     };
     if module == Some("") {
-        return Err(Fault::new(format!("{} names no module before its `=`", Quoted(part))));
+        return Err(SettingFault::new(format!("{} names no module before its `=`", QuotedSetting(part))));
     }
     if LEVELS.iter().any(|known| known.eq_ignore_ascii_case(level)) {
         return Ok(());
     }
-    let fault = Fault::new(format!("{} is not a log level", Quoted(level)));
+    let fault = SettingFault::new(format!("{} is not a log level", QuotedSetting(level)));
     Err(match nearest::of(level, LEVELS) {
         Some(known) => fault.with_hint(format!("did you mean \"{known}\"?")),
         None => fault,

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Fault, Kind, Quoted, Raw};
-use crate::show::Shown;
+use super::{QuotedSetting, RawSetting, SettingFault, SettingKind};
+use crate::show::RedactedSetting;
 
 /// What the machine says of the person's folders, taken from the variables once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Home {
+pub struct HomeFolders {
     /// `HOME`
     pub folder: Option<PathBuf>,
     /// `XDG_DATA_HOME`
@@ -19,27 +19,27 @@ pub struct Home {
 /// The folder for everything Munshi keeps. Its default follows the machine: `XDG_DATA_HOME`, then the home
 /// folder, then the current one.
 #[derive(Debug)]
-pub enum DataFolder {}
+pub enum DataFolderKind {}
 
-impl Kind for DataFolder {
+impl SettingKind for DataFolderKind {
     type Value = PathBuf;
 
     fn expects() -> String {
         "a path, such as \"/var/lib/munshi\" or \"~/munshi\"".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<PathBuf, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<PathBuf, SettingFault> {
         let text = raw.text()?;
         if text.trim().is_empty() {
-            return Err(Fault::new("the path is empty"));
+            return Err(SettingFault::new("the path is empty"));
         }
         if text.contains('\0') {
-            return Err(Fault::new("the path has a zero byte in it"));
+            return Err(SettingFault::new("the path has a zero byte in it"));
         }
         expand(text, home)
     }
 
-    fn default(raw: &Raw, home: &Home) -> Result<PathBuf, Fault> {
+    fn default(raw: &RawSetting, home: &HomeFolders) -> Result<PathBuf, SettingFault> {
         match (&home.data, &home.folder) {
             (Some(data), _) => Ok(data.join("munshi")),
             (None, Some(_)) => Self::read(raw, home),
@@ -47,46 +47,46 @@ impl Kind for DataFolder {
         }
     }
 
-    fn show(value: &PathBuf) -> Shown {
-        Shown::Text(value.display().to_string())
+    fn show(value: &PathBuf) -> RedactedSetting {
+        RedactedSetting::Text(value.display().to_string())
     }
 }
 
 /// A file; empty for the default one.
 #[derive(Debug)]
-pub enum FileOrNone {}
+pub enum OptionalFileKind {}
 
-impl Kind for FileOrNone {
+impl SettingKind for OptionalFileKind {
     type Value = Option<PathBuf>;
 
     fn expects() -> String {
         "a path, such as \"/etc/munshi/vault.key\"".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Option<PathBuf>, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Option<PathBuf>, SettingFault> {
         let text = raw.text()?;
         if text.trim().is_empty() {
             return Ok(None);
         }
-        DataFolder::read(raw, home).map(Some)
+        DataFolderKind::read(raw, home).map(Some)
     }
 
-    fn show(value: &Option<PathBuf>) -> Shown {
-        Shown::Text(value.as_ref().map(|path| path.display().to_string()).unwrap_or_default())
+    fn show(value: &Option<PathBuf>) -> RedactedSetting {
+        RedactedSetting::Text(value.as_ref().map(|path| path.display().to_string()).unwrap_or_default())
     }
 }
 
-fn expand(text: &str, home: &Home) -> Result<PathBuf, Fault> {
+fn expand(text: &str, home: &HomeFolders) -> Result<PathBuf, SettingFault> {
     let Some(rest) = text.strip_prefix('~') else {
         return Ok(PathBuf::from(text));
     };
     if !rest.is_empty() && !rest.starts_with('/') {
-        return Err(Fault::new(format!("{} begins with another person's home", Quoted(text)))
+        return Err(SettingFault::new(format!("{} begins with another person's home", QuotedSetting(text)))
             .with_hint("write the full path"));
     }
     match &home.folder {
         Some(folder) => Ok(folder.join(rest.trim_start_matches('/'))),
-        None => Err(Fault::new("`~` means the home folder, but HOME is not set")
+        None => Err(SettingFault::new("`~` means the home folder, but HOME is not set")
             .with_hint("write the full path, or set HOME")),
     }
 }

@@ -3,23 +3,23 @@
 use serde_json::{Map, Number, Value};
 use toml::de::DeValue;
 
-use super::{Fault, Home, Kind, Raw};
-use crate::show::Shown;
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::show::RedactedSetting;
 
 #[derive(Debug)]
-pub enum JsonTable {}
+pub enum JsonTableKind {}
 
-impl Kind for JsonTable {
+impl SettingKind for JsonTableKind {
     type Value = Map<String, Value>;
 
     fn expects() -> String {
         "a table such as { service_tier = \"auto\" }, or the same as JSON in quotes".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<Map<String, Value>, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Map<String, Value>, SettingFault> {
         match raw {
-            Raw::Table(table) => return Ok(table.clone()),
-            Raw::Other(found) => return Err(Fault::new(format!("this is {found}"))),
+            RawSetting::Table(table) => return Ok(table.clone()),
+            RawSetting::Other(found) => return Err(SettingFault::new(format!("this is {found}"))),
             _ => {}
         }
         let text = raw.text().map_err(|_| raw.wrong_kind("a table"))?.trim();
@@ -28,13 +28,17 @@ impl Kind for JsonTable {
         }
         // The parser's own words may quote the value; its position says enough.
         serde_json::from_str(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => Fault::new("this is JSON, but no object"),
-            _ => Fault::new(format!("this is no JSON, from character {} on", error.column())),
+            serde_json::error::Category::Data => SettingFault::new("this is JSON, but no object"),
+            _ => SettingFault::new(format!("this is no JSON, from character {} on", error.column())),
         })
     }
 
-    fn show(value: &Map<String, Value>) -> Shown {
-        Shown::Text(if value.is_empty() { String::new() } else { Value::Object(value.clone()).to_string() })
+    fn show(value: &Map<String, Value>) -> RedactedSetting {
+        RedactedSetting::Text(if value.is_empty() {
+            String::new()
+        } else {
+            Value::Object(value.clone()).to_string()
+        })
     }
 }
 

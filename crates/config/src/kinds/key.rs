@@ -1,30 +1,30 @@
 //! A key that is sent in a header and shown as dots.
 
-use super::{Fault, Home, Kind, Raw};
-use crate::secret::Secret;
-use crate::show::Shown;
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::secret::ConfigSecret;
+use crate::show::RedactedSetting;
 
 /// Empty for none.
 #[derive(Debug)]
-pub enum SecretKey {}
+pub enum SecretKeyKind {}
 
-impl Kind for SecretKey {
-    type Value = Secret;
+impl SettingKind for SecretKeyKind {
+    type Value = ConfigSecret;
 
     fn expects() -> String {
         "the key as the provider gave it, in double quotes, or \"\" for none".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<Secret, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<ConfigSecret, SettingFault> {
         let text = raw.text()?.trim();
         if text.chars().all(|letter| letter.is_ascii_graphic()) {
-            Ok(Secret::new(text.to_owned()))
+            Ok(ConfigSecret::new(text.to_owned()))
         } else {
-            Err(Fault::new("the key has a space or a sign in it that no key has"))
+            Err(SettingFault::new("the key has a space or a sign in it that no key has"))
         }
     }
 
-    fn show(value: &Secret) -> Shown {
-        Shown::Text(if value.reveal().is_empty() { String::new() } else { value.to_string() })
+    fn show(value: &ConfigSecret) -> RedactedSetting {
+        RedactedSetting::Text(if value.reveal().is_empty() { String::new() } else { value.to_string() })
     }
 }

@@ -4,54 +4,55 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use toml::de::DeValue;
 
-use super::{Fault, Home, Kind, Quoted, Raw, Text, Word};
-use crate::show::Shown;
+use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind, SlugKind, TextKind};
+use crate::show::RedactedSetting;
 
 /// Names, each once; the first comes first.
 #[derive(Debug)]
-pub enum Words {}
+pub enum ModelNameListKind {}
 
 /// Places that data may go to, each once.
 #[derive(Debug)]
-pub enum Places {}
+pub enum ResidencyListKind {}
 
 /// Sayings in any script: words, or several of them.
 #[derive(Debug)]
-pub enum Sayings {}
+pub enum PhraseListKind {}
 
 /// Addresses of machines, each once.
 #[derive(Debug)]
-pub enum IpAddresses {}
+pub enum IpAddressListKind {}
 
-impl Kind for IpAddresses {
+impl SettingKind for IpAddressListKind {
     type Value = Vec<IpAddr>;
 
     fn expects() -> String {
         "a list of addresses such as [\"10.0.0.5\", \"fd00::5\"]; in a variable, with commas".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Vec<IpAddr>, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<IpAddr>, SettingFault> {
         let mut addresses = Vec::new();
         for item in items(raw, ",")? {
-            let text = Text::read(&item, home)?;
+            let text = TextKind::read(&item, home)?;
             let address = text.parse::<IpAddr>();
-            let address =
-                address.map_err(|_| Fault::new(format!("{} is no address of a machine", Quoted(&text))))?;
+            let address = address.map_err(|_| {
+                SettingFault::new(format!("{} is no address of a machine", QuotedSetting(&text)))
+            })?;
             addresses.push(address.to_canonical());
         }
         Ok(addresses)
     }
 
-    fn show(value: &Vec<IpAddr>) -> Shown {
-        Shown::List(value.iter().map(ToString::to_string).collect())
+    fn show(value: &Vec<IpAddr>) -> RedactedSetting {
+        RedactedSetting::List(value.iter().map(ToString::to_string).collect())
     }
 }
 
 /// Names or addresses of hosts.
 #[derive(Debug)]
-pub enum Hosts {}
+pub enum HostListKind {}
 
-impl Kind for Hosts {
+impl SettingKind for HostListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
@@ -59,9 +60,9 @@ impl Kind for Hosts {
             .to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
         let hosts: Vec<String> =
-            items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect::<Result<_, _>>()?;
+            items(raw, ",")?.iter().map(|item| TextKind::read(item, home)).collect::<Result<_, _>>()?;
         let is_name = |host: &str| !host.is_empty() && !host.contains([':', '/', ' ', '[', ']']);
         let is_host = |text: &&String| {
             let with_port = match text.rsplit_once(':') {
@@ -75,72 +76,72 @@ impl Kind for Hosts {
             with_port || is_name(text) || text.parse::<IpAddr>().is_ok()
         };
         match hosts.iter().find(|host| !is_host(host)) {
-            Some(odd) => Err(Fault::new(format!("{} is no host", Quoted(odd))).with_hint(
+            Some(odd) => Err(SettingFault::new(format!("{} is no host", QuotedSetting(odd))).with_hint(
                 "give a name or an address, with its port: books.local:8443, [fd00::1]:8443; no path",
             )),
             None => Ok(hosts),
         }
     }
 
-    fn show(value: &Vec<String>) -> Shown {
-        Shown::List(value.clone())
+    fn show(value: &Vec<String>) -> RedactedSetting {
+        RedactedSetting::List(value.clone())
     }
 }
 
-impl Kind for Sayings {
+impl SettingKind for PhraseListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
         "a list of words or sayings such as [\"manager\", \"शिकायत\"]; in a variable, with commas".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
-        items(raw, ",")?.iter().map(|item| Text::read(item, home)).collect()
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
+        items(raw, ",")?.iter().map(|item| TextKind::read(item, home)).collect()
     }
 
-    fn show(value: &Vec<String>) -> Shown {
-        Shown::List(value.clone())
+    fn show(value: &Vec<String>) -> RedactedSetting {
+        RedactedSetting::List(value.clone())
     }
 }
 
-impl Kind for Words {
+impl SettingKind for ModelNameListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
         "a list of names such as [\"sonnet\", \"offline\"]; in a variable, names with commas".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
         words(raw, home)
     }
 
-    fn show(value: &Vec<String>) -> Shown {
-        Shown::List(value.clone())
+    fn show(value: &Vec<String>) -> RedactedSetting {
+        RedactedSetting::List(value.clone())
     }
 }
 
-impl Kind for Places {
+impl SettingKind for ResidencyListKind {
     type Value = Vec<String>;
 
     fn expects() -> String {
         "a list of words such as [\"in\", \"eu\"]; in a variable, words with commas".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
         words(raw, home)
     }
 
-    fn show(value: &Vec<String>) -> Shown {
-        Shown::List(value.clone())
+    fn show(value: &Vec<String>) -> RedactedSetting {
+        RedactedSetting::List(value.clone())
     }
 }
 
-fn words(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
+fn words(raw: &RawSetting, home: &HomeFolders) -> Result<Vec<String>, SettingFault> {
     let mut words = Vec::new();
     for item in items(raw, ",")? {
-        let word = Word::read(&item, home)?;
+        let word = SlugKind::read(&item, home)?;
         if words.contains(&word) {
-            let fault = Fault::new(format!("{} is there twice", Quoted(&word)));
+            let fault = SettingFault::new(format!("{} is there twice", QuotedSetting(&word)));
             return Err(fault.with_hint("keep the first of the two"));
         }
         words.push(word);
@@ -149,19 +150,19 @@ fn words(raw: &Raw, home: &Home) -> Result<Vec<String>, Fault> {
 }
 
 /// What the list holds. One text alone is refused in the file, so that a list always looks like one.
-pub(super) fn items(raw: &Raw, separator: &str) -> Result<Vec<Raw>, Fault> {
+pub(super) fn items(raw: &RawSetting, separator: &str) -> Result<Vec<RawSetting>, SettingFault> {
     match raw {
-        Raw::List(items) => Ok(items.clone()),
-        Raw::Bare(text) if text.trim_start().starts_with('[') => match DeValue::parse(text.trim()) {
-            Ok(value) => items(&Raw::of(value.get_ref()), separator),
-            Err(_) => Err(Fault::new("the list can't be read")),
+        RawSetting::List(items) => Ok(items.clone()),
+        RawSetting::Bare(text) if text.trim_start().starts_with('[') => match DeValue::parse(text.trim()) {
+            Ok(value) => items(&RawSetting::of(value.get_ref()), separator),
+            Err(_) => Err(SettingFault::new("the list can't be read")),
         },
-        Raw::Bare(text) => Ok(text
+        RawSetting::Bare(text) => Ok(text
             .split(separator)
             .filter(|part| !part.trim().is_empty())
-            .map(|part| Raw::Text(part.trim().to_owned()))
+            .map(|part| RawSetting::Text(part.trim().to_owned()))
             .collect()),
-        Raw::Text(_) => Err(raw.wrong_kind("a list").with_hint("put it in brackets: [\"…\"]")),
+        RawSetting::Text(_) => Err(raw.wrong_kind("a list").with_hint("put it in brackets: [\"…\"]")),
         _ => Err(raw.wrong_kind("a list")),
     }
 }

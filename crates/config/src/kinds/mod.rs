@@ -1,6 +1,6 @@
 //! Kinds of value. A kind knows how a value is read, why it is refused, and how it is shown.
 //!
-//! To add another kind: a type that carries no data, its [`Kind`] in a file here, and a line in this list.
+//! To add another kind: a type that carries no data, its [`SettingKind`] in a file here, and a line in this list.
 
 mod address;
 mod choice;
@@ -20,42 +20,44 @@ use std::fmt;
 use serde_json::{Map, Value};
 use toml::de::DeValue;
 
-pub use address::Address;
+pub use address::SocketAddressKind;
 pub(crate) use choice::choice;
 pub use choice::read_choice;
-pub use filter::LogFilter;
-pub use folder::{DataFolder, FileOrNone, Home};
-pub use json::JsonTable;
-pub use key::SecretKey;
-pub use list::{Hosts, IpAddresses, Places, Sayings, Words};
-pub use number::{Count, CountOrAuto, Flag, Hours, Kibibytes, Milliseconds, Seconds};
-pub use pairs::{Headers, Pair, Query};
-pub use price::{Dollars, DollarsOrNone, Price, Rupees};
-pub use text::{HeaderName, Text, TextOrNone, Word};
-pub use url::{BaseUrl, Endpoint, SecretStoreUrl, StoreUrl};
+pub use filter::LogFilterKind;
+pub use folder::{DataFolderKind, HomeFolders, OptionalFileKind};
+pub use json::JsonTableKind;
+pub use key::SecretKeyKind;
+pub use list::{HostListKind, IpAddressListKind, ModelNameListKind, PhraseListKind, ResidencyListKind};
+pub use number::{
+    CountKind, CountOrAutoKind, FlagKind, HoursKind, KibibytesKind, MillisecondsKind, SecondsKind,
+};
+pub use pairs::{HeaderListKind, NameValuePair, QueryParametersKind};
+pub use price::{DollarsKind, OptionalDollarsKind, RupeesKind, TokenPriceKind};
+pub use text::{HeaderNameKind, OptionalTextKind, SlugKind, TextKind};
+pub use url::{BaseUrlKind, EndpointKind, SecretStoreUrlKind, StoreUrlKind};
 
-use crate::show::Shown;
+use crate::show::RedactedSetting;
 
 /// How one kind of value is read and shown. The value is the type the rest of Munshi works with.
-pub trait Kind {
+pub trait SettingKind {
     type Value;
 
     /// What may be written, as it ends the sentence "write …".
     fn expects() -> String;
 
-    fn read(raw: &Raw, home: &Home) -> Result<Self::Value, Fault>;
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<Self::Value, SettingFault>;
 
     /// The default's value; only a kind whose default depends on the machine differs from `read`.
-    fn default(raw: &Raw, home: &Home) -> Result<Self::Value, Fault> {
+    fn default(raw: &RawSetting, home: &HomeFolders) -> Result<Self::Value, SettingFault> {
         Self::read(raw, home)
     }
 
-    fn show(value: &Self::Value) -> Shown;
+    fn show(value: &Self::Value) -> RedactedSetting;
 }
 
 /// A value as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Raw {
+pub enum RawSetting {
     /// From a variable: the kind decides what the letters mean.
     Bare(String),
     Text(String),
@@ -71,13 +73,13 @@ pub enum Raw {
 
 /// Why a value was refused; the key and the place are added by the reader.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct SettingFault {
     pub what: String,
     /// What to do, when it is more than "write what the kind expects".
     pub hint: Option<String>,
 }
 
-impl Fault {
+impl SettingFault {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), hint: None }
     }
@@ -87,7 +89,7 @@ impl Fault {
     }
 }
 
-impl Raw {
+impl RawSetting {
     pub(crate) fn of(value: &DeValue<'_>) -> Self {
         match value {
             DeValue::String(text) => Self::Text(text.clone().into_owned()),
@@ -107,7 +109,7 @@ impl Raw {
     }
 
     /// Text from either source.
-    pub(crate) fn text(&self) -> Result<&str, Fault> {
+    pub(crate) fn text(&self) -> Result<&str, SettingFault> {
         match self {
             Self::Bare(text) | Self::Text(text) => Ok(text),
             Self::Whole(_) | Self::Decimal(_) | Self::Flag(_) => {
@@ -118,10 +120,10 @@ impl Raw {
     }
 
     /// "this is a list, not text"
-    pub(crate) fn wrong_kind(&self, wanted: &str) -> Fault {
+    pub(crate) fn wrong_kind(&self, wanted: &str) -> SettingFault {
         let found = match self {
             Self::Bare(text) if text.trim().is_empty() => "empty",
-            Self::Bare(text) => return Fault::new(format!("{} is not {wanted}", Quoted(text))),
+            Self::Bare(text) => return SettingFault::new(format!("{} is not {wanted}", QuotedSetting(text))),
             Self::Text(_) => "text",
             Self::Whole(_) => "a number",
             Self::Decimal(_) => "a number with a decimal point",
@@ -130,14 +132,14 @@ impl Raw {
             Self::Table(_) => "a table",
             Self::Other(found) => found,
         };
-        Fault::new(format!("this is {found}, not {wanted}"))
+        SettingFault::new(format!("this is {found}, not {wanted}"))
     }
 }
 
 /// A value in a message: in backticks, control characters escaped, cut when long.
-pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+pub(crate) struct QuotedSetting<'a>(pub(crate) &'a str);
 
-impl fmt::Display for Quoted<'_> {
+impl fmt::Display for QuotedSetting<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const LONGEST: usize = 60;
         let cut = self.0.chars().count() > LONGEST;

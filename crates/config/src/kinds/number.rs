@@ -2,113 +2,113 @@
 
 use std::time::Duration;
 
-use super::{Fault, Home, Kind, Raw};
-use crate::show::Shown;
+use super::{HomeFolders, RawSetting, SettingFault, SettingKind};
+use crate::show::RedactedSetting;
 
 /// A plain number of things.
 #[derive(Debug)]
-pub enum Count<const MIN: u32, const MAX: u32> {}
+pub enum CountKind<const MIN: u32, const MAX: u32> {}
 
 /// A number of things, or 0 (an empty variable) to let Munshi choose.
 #[derive(Debug)]
-pub enum CountOrAuto<const MAX: u32> {}
+pub enum CountOrAutoKind<const MAX: u32> {}
 
 /// Memory, written in KiB and given in bytes.
 #[derive(Debug)]
-pub enum Kibibytes<const MIN: u32, const MAX: u32> {}
+pub enum KibibytesKind<const MIN: u32, const MAX: u32> {}
 
 #[derive(Debug)]
-pub enum Milliseconds<const MIN: u32, const MAX: u32> {}
+pub enum MillisecondsKind<const MIN: u32, const MAX: u32> {}
 
 #[derive(Debug)]
-pub enum Seconds<const MIN: u32, const MAX: u32> {}
+pub enum SecondsKind<const MIN: u32, const MAX: u32> {}
 
 #[derive(Debug)]
-pub enum Hours<const MIN: u32, const MAX: u32> {}
+pub enum HoursKind<const MIN: u32, const MAX: u32> {}
 
 #[derive(Debug)]
-pub enum Flag {}
+pub enum FlagKind {}
 
 /// A kind that is a bounded number underneath: how the number becomes the value, and back.
 macro_rules! bounded {
     ($($name:ident $unit:literal => $value:ty, $from:expr, $to:expr;)+) => {$(
-        impl<const MIN: u32, const MAX: u32> Kind for $name<MIN, MAX> {
+        impl<const MIN: u32, const MAX: u32> SettingKind for $name<MIN, MAX> {
             type Value = $value;
 
             fn expects() -> String {
                 format!(concat!("a whole number", $unit, " from {} to {}"), MIN, MAX)
             }
 
-            fn read(raw: &Raw, _: &Home) -> Result<$value, Fault> {
+            fn read(raw: &RawSetting, _: &HomeFolders) -> Result<$value, SettingFault> {
                 whole(raw, MIN, MAX).map($from)
             }
 
-            fn show(value: &$value) -> Shown {
-                Shown::Whole($to(value))
+            fn show(value: &$value) -> RedactedSetting {
+                RedactedSetting::Whole($to(value))
             }
         }
     )+};
 }
 
 bounded! {
-    Count "" => usize, |n| n as usize, |value: &usize| *value as u64;
-    Kibibytes " of KiB" => usize, |n| n as usize * 1024, |value: &usize| (*value / 1024) as u64;
-    Milliseconds " of milliseconds" => Duration, |n| Duration::from_millis(n.into()), |value: &Duration| value.as_secs() * 1000 + u64::from(value.subsec_millis());
-    Seconds " of seconds" => Duration, |n| Duration::from_secs(n.into()), |value: &Duration| value.as_secs();
-    Hours " of hours" => Duration, |n| Duration::from_secs(u64::from(n) * 3600), |value: &Duration| value.as_secs() / 3600;
+    CountKind "" => usize, |n| n as usize, |value: &usize| *value as u64;
+    KibibytesKind " of KiB" => usize, |n| n as usize * 1024, |value: &usize| (*value / 1024) as u64;
+    MillisecondsKind " of milliseconds" => Duration, |n| Duration::from_millis(n.into()), |value: &Duration| value.as_secs() * 1000 + u64::from(value.subsec_millis());
+    SecondsKind " of seconds" => Duration, |n| Duration::from_secs(n.into()), |value: &Duration| value.as_secs();
+    HoursKind " of hours" => Duration, |n| Duration::from_secs(u64::from(n) * 3600), |value: &Duration| value.as_secs() / 3600;
 }
 
-impl<const MAX: u32> Kind for CountOrAuto<MAX> {
+impl<const MAX: u32> SettingKind for CountOrAutoKind<MAX> {
     type Value = Option<usize>;
 
     fn expects() -> String {
         format!("a whole number from 1 to {MAX}, or 0 to let Munshi choose")
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<Option<usize>, Fault> {
-        if matches!(raw, Raw::Bare(text) if text.trim().is_empty()) {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<Option<usize>, SettingFault> {
+        if matches!(raw, RawSetting::Bare(text) if text.trim().is_empty()) {
             return Ok(None);
         }
         whole(raw, 0, MAX).map(|n| (n > 0).then_some(n as usize))
     }
 
-    fn show(value: &Option<usize>) -> Shown {
-        Shown::Whole(value.unwrap_or(0) as u64)
+    fn show(value: &Option<usize>) -> RedactedSetting {
+        RedactedSetting::Whole(value.unwrap_or(0) as u64)
     }
 }
 
-impl Kind for Flag {
+impl SettingKind for FlagKind {
     type Value = bool;
 
     fn expects() -> String {
         "true or false".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<bool, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<bool, SettingFault> {
         match raw {
-            Raw::Flag(flag) => Ok(*flag),
-            Raw::Bare(text) => match text.trim().to_lowercase().as_str() {
+            RawSetting::Flag(flag) => Ok(*flag),
+            RawSetting::Bare(text) => match text.trim().to_lowercase().as_str() {
                 "true" => Ok(true),
                 "false" => Ok(false),
                 _ => Err(raw.wrong_kind("true or false")),
             },
-            Raw::Text(text) if ["true", "false"].contains(&text.as_str()) => {
+            RawSetting::Text(text) if ["true", "false"].contains(&text.as_str()) => {
                 Err(raw.wrong_kind("true or false").with_hint("leave the quotes out"))
             }
             _ => Err(raw.wrong_kind("true or false")),
         }
     }
 
-    fn show(value: &bool) -> Shown {
-        Shown::Flag(*value)
+    fn show(value: &bool) -> RedactedSetting {
+        RedactedSetting::Flag(*value)
     }
 }
 
-fn whole(raw: &Raw, min: u32, max: u32) -> Result<u32, Fault> {
+fn whole(raw: &RawSetting, min: u32, max: u32) -> Result<u32, SettingFault> {
     let number = match raw {
-        Raw::Whole(number) => *number,
-        Raw::Bare(text) => text.trim().parse().map_err(|_| raw.wrong_kind("a whole number"))?,
-        Raw::Text(text) if text.trim().parse::<i128>().is_ok() => {
+        RawSetting::Whole(number) => *number,
+        RawSetting::Bare(text) => text.trim().parse().map_err(|_| raw.wrong_kind("a whole number"))?,
+        RawSetting::Text(text) if text.trim().parse::<i128>().is_ok() => {
             return Err(raw
                 .wrong_kind("a number")
                 .with_hint(format!("leave the quotes out: {}", text.trim())));
@@ -119,7 +119,7 @@ fn whole(raw: &Raw, min: u32, max: u32) -> Result<u32, Fault> {
         Ok(number) if (min..=max).contains(&number) => Ok(number),
         _ => {
             let side = if number < i128::from(min) { "small" } else { "large" };
-            Err(Fault::new(format!("the number is too {side}")))
+            Err(SettingFault::new(format!("the number is too {side}")))
         }
     }
 }

@@ -1,82 +1,82 @@
 //! Plain text: any, a single word, the name of a header.
 
-use super::{Fault, Home, Kind, Quoted, Raw};
-use crate::show::Shown;
+use super::{HomeFolders, QuotedSetting, RawSetting, SettingFault, SettingKind};
+use crate::show::RedactedSetting;
 
 /// It must say something.
 #[derive(Debug)]
-pub enum Text {}
+pub enum TextKind {}
 
 /// Empty says that there is to be none, whatever a preset has.
 #[derive(Debug)]
-pub enum TextOrNone {}
+pub enum OptionalTextKind {}
 
 /// Small letters, digits, dashes and underscores, as names and places are written.
 #[derive(Debug)]
-pub enum Word {}
+pub enum SlugKind {}
 
 #[derive(Debug)]
-pub enum HeaderName {}
+pub enum HeaderNameKind {}
 
-impl Kind for Text {
+impl SettingKind for TextKind {
     type Value = String;
 
     fn expects() -> String {
         "text, in double quotes".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<String, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<String, SettingFault> {
         let text = raw.text()?.trim();
-        if text.is_empty() { Err(Fault::new("the text is empty")) } else { Ok(text.to_owned()) }
+        if text.is_empty() { Err(SettingFault::new("the text is empty")) } else { Ok(text.to_owned()) }
     }
 
-    fn show(value: &String) -> Shown {
-        Shown::Text(value.clone())
+    fn show(value: &String) -> RedactedSetting {
+        RedactedSetting::Text(value.clone())
     }
 }
 
-impl Kind for TextOrNone {
+impl SettingKind for OptionalTextKind {
     type Value = String;
 
     fn expects() -> String {
         "text, in double quotes, or \"\" for none".to_owned()
     }
 
-    fn read(raw: &Raw, _: &Home) -> Result<String, Fault> {
+    fn read(raw: &RawSetting, _: &HomeFolders) -> Result<String, SettingFault> {
         Ok(raw.text()?.trim().to_owned())
     }
 
-    fn show(value: &String) -> Shown {
-        Shown::Text(value.clone())
+    fn show(value: &String) -> RedactedSetting {
+        RedactedSetting::Text(value.clone())
     }
 }
 
-impl Kind for Word {
+impl SettingKind for SlugKind {
     type Value = String;
 
     fn expects() -> String {
         "a word of small letters, digits, dashes and underscores, such as \"in\"".to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<String, Fault> {
-        let text = Text::read(raw, home)?;
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<String, SettingFault> {
+        let text = TextKind::read(raw, home)?;
         let fits =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
         if text.chars().all(fits) {
             return Ok(text);
         }
-        Err(Fault::new(format!(
+        Err(SettingFault::new(format!(
             "{} is not a word of small letters, digits, dashes and underscores",
-            Quoted(&text)
+            QuotedSetting(&text)
         )))
     }
 
-    fn show(value: &String) -> Shown {
-        Shown::Text(value.clone())
+    fn show(value: &String) -> RedactedSetting {
+        RedactedSetting::Text(value.clone())
     }
 }
 
-impl Kind for HeaderName {
+impl SettingKind for HeaderNameKind {
     type Value = String;
 
     fn expects() -> String {
@@ -84,21 +84,21 @@ impl Kind for HeaderName {
             .to_owned()
     }
 
-    fn read(raw: &Raw, home: &Home) -> Result<String, Fault> {
-        let text = Text::read(raw, home)?.to_lowercase();
+    fn read(raw: &RawSetting, home: &HomeFolders) -> Result<String, SettingFault> {
+        let text = TextKind::read(raw, home)?.to_lowercase();
         if Self::is(&text) {
             return Ok(text);
         }
         // It may be a key that was written in the wrong place, so it is not repeated.
-        Err(Fault::new("there is a sign in it that no header's name has"))
+        Err(SettingFault::new("there is a sign in it that no header's name has"))
     }
 
-    fn show(value: &String) -> Shown {
-        Shown::Text(value.clone())
+    fn show(value: &String) -> RedactedSetting {
+        RedactedSetting::Text(value.clone())
     }
 }
 
-impl HeaderName {
+impl HeaderNameKind {
     pub(super) fn is(text: &str) -> bool {
         let fits = |letter: char| letter.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(letter);
         !text.is_empty() && text.chars().all(fits)

@@ -1,4 +1,4 @@
-use crate::kinds::{LogFilter, choice};
+use crate::kinds::{LogFilterKind, choice};
 use crate::section::section;
 
 choice! {
@@ -13,10 +13,10 @@ choice! {
 
 section! {
     /// What Munshi says about its own work, on standard error.
-    Log in "log" {
+    LogSection in "log" {
         /// How lines are written. `auto` is pretty on a terminal and JSON otherwise.
         format: LogFormat = "auto",
         /// Which lines are written: a level, or a level for each part.
-        level: LogFilter = "info",
+        level: LogFilterKind = "info",
     }
 }

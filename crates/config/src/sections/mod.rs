@@ -16,17 +16,20 @@ mod telemetry;
 mod vault;
 mod web;
 
-pub use audit::Audit;
-pub use budget::{Budget, TenantPlan};
-pub use connectors::Connectors;
-pub use data::Data;
-pub use jobs::Jobs;
-pub use log::{Log, LogFormat};
-pub use models::{JsonMode, Model, ModelSize, ModelWire, Models, OutputLimit, Provider, ThinkingMode};
-pub use routes::{Routes, Strategy};
-pub use server::Server;
-pub use sign_in::{NewcomerRole, SignIn};
-pub use store::Store;
-pub use telemetry::Telemetry;
-pub use vault::Vault;
-pub use web::Web;
+pub use audit::AuditSection;
+pub use budget::{BudgetSection, TenantPlan};
+pub use connectors::ConnectorsSection;
+pub use data::DataSection;
+pub use jobs::JobsSection;
+pub use log::{LogFormat, LogSection};
+pub use models::{
+    ConfiguredModel, JsonModeChoice, ModelSize, ModelWire, ModelsSection, OutputLimitChoice, ProviderChoice,
+    ThinkingModeChoice,
+};
+pub use routes::{RoutesSection, RoutingStrategyChoice};
+pub use server::ServerSection;
+pub use sign_in::{NewcomerRole, SignInSection};
+pub use store::StoreSection;
+pub use telemetry::TelemetrySection;
+pub use vault::VaultSection;
+pub use web::WebSection;

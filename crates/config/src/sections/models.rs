@@ -1,12 +1,12 @@
 use crate::kinds::{
-    BaseUrl, Count, Flag, HeaderName, Headers, JsonTable, Price, Query, Seconds, SecretKey, Text, TextOrNone,
-    Word, choice,
+    BaseUrlKind, CountKind, FlagKind, HeaderListKind, HeaderNameKind, JsonTableKind, OptionalTextKind,
+    QueryParametersKind, SecondsKind, SecretKeyKind, SlugKind, TextKind, TokenPriceKind, choice,
 };
 use crate::section::named_section;
 
 choice! {
     /// Where a model's settings start from: a server that is known, or none. `munshi-llm` has what each means.
-    Provider {
+    ProviderChoice {
         Anthropic = "anthropic",
         OpenAi = "openai",
         Gemini = "gemini",
@@ -37,7 +37,7 @@ choice! {
 
 choice! {
     /// What the OpenAI wire calls the output limit.
-    OutputLimit {
+    OutputLimitChoice {
         MaxCompletionTokens = "max_completion_tokens",
         MaxTokens = "max_tokens",
     }
@@ -45,7 +45,7 @@ choice! {
 
 choice! {
     /// How an answer in JSON is asked for.
-    JsonMode {
+    JsonModeChoice {
         Schema = "schema",
         Tool = "tool",
         Object = "object",
@@ -55,7 +55,7 @@ choice! {
 
 choice! {
     /// How it is said how much a model should think.
-    ThinkingMode {
+    ThinkingModeChoice {
         Budget = "budget",
         Effort = "effort",
     }
@@ -76,105 +76,105 @@ named_section! {
     /// setting. What is not given is the preset's, else the default there. In a variable a dash is written as an
     /// underscore: MUNSHI__MODELS__GPT_MINI__KEY is for `gpt-mini` where the file has that, and makes `gpt_mini`
     /// where it has neither. `offline` is always there and needs no settings.
-    Models of
+    ModelsSection of
     /// One model at one place. What is `None` was not given.
-    Model in "models" such as "sonnet" {
+    ConfiguredModel in "models" such as "sonnet" {
         required {
             /// What the server calls the model. The one key that must be given.
-            model: Text = "claude-sonnet-4-5",
+            model: TextKind = "claude-sonnet-4-5",
         }
         optional {
             /// The server, where its address, wire and ways are known. `custom` is none of them.
-            provider: Provider = "anthropic",
+            provider: ProviderChoice = "anthropic",
             /// What the server speaks; a preset says that by itself.
             wire: ModelWire = "anthropic",
             /// The server's address up to but not including the wire's own path.
-            base_url: BaseUrl = "https://api.anthropic.com/v1",
+            base_url: BaseUrlKind = "https://api.anthropic.com/v1",
             /// The key. Better set by its variable than in a file. Always shown as dots.
-            key: SecretKey = "",
+            key: SecretKeyKind = "",
             /// Sent with every call. Values are shown as dots.
-            headers: Headers = [],
+            headers: HeaderListKind = [],
             /// Whether a key or headers may go unencrypted to another machine. Only for a network that is yours.
-            allow_plain_http: Flag = false,
+            allow_plain_http: FlagKind = false,
             /// Where the data goes, in a word of your choice; `routes.permitted_residency` names those that may be
             /// used.
-            residency: Word = "us",
+            residency: SlugKind = "us",
             /// Whether it gets people's names and numbers as they are. Only for a server on this machine or in a network
             /// of your own; to all others they go as codes.
-            sees_names: Flag = false,
+            sees_names: FlagKind = false,
             /// Which plans may use it; without it the price says: up to $6 for a million tokens written is small, up to
             /// $20 medium. One whose price nobody knows is for `business` alone.
             class: ModelSize = "medium",
             /// Whether the model calls tools.
-            tools: Flag = true,
+            tools: FlagKind = true,
             /// Whether it sees images.
-            images: Flag = true,
+            images: FlagKind = true,
             /// Whether it reads documents such as PDF.
-            documents: Flag = true,
+            documents: FlagKind = true,
             /// Whether it keeps to a JSON schema by itself.
-            json_schema: Flag = true,
+            json_schema: FlagKind = true,
             /// Whether it thinks before it answers, when asked to.
-            thinking_supported: Flag = false,
+            thinking_supported: FlagKind = false,
             /// Whether it makes vectors of texts.
-            embeddings: Flag = false,
+            embeddings: FlagKind = false,
             /// How many tokens a conversation may have.
-            context_tokens: Count<256, 100_000_000> = 200000,
+            context_tokens: CountKind<256, 100_000_000> = 200000,
             /// The shortest beginning, in tokens, that the provider keeps; 0 where it needs no marks.
-            cache_minimum_tokens: Count<0, 1_000_000> = 4096,
+            cache_minimum_tokens: CountKind<0, 1_000_000> = 4096,
             /// How long connecting may take.
-            connect_timeout ("connect_timeout_seconds"): Seconds<1, 3600> = 3,
+            connect_timeout ("connect_timeout_seconds"): SecondsKind<1, 3600> = 3,
             /// How long a streamed answer may take to begin.
-            first_byte_timeout ("first_byte_timeout_seconds"): Seconds<1, 3600> = 8,
+            first_byte_timeout ("first_byte_timeout_seconds"): SecondsKind<1, 3600> = 8,
             /// The longest silence after that.
-            between_bytes_timeout ("between_bytes_timeout_seconds"): Seconds<1, 3600> = 15,
+            between_bytes_timeout ("between_bytes_timeout_seconds"): SecondsKind<1, 3600> = 15,
             /// How long a call may take as a whole.
-            whole_timeout ("whole_timeout_seconds"): Seconds<1, 3600> = 120,
+            whole_timeout ("whole_timeout_seconds"): SecondsKind<1, 3600> = 120,
             /// The header that carries the key.
-            key_header: HeaderName = "documented",
+            key_header: HeaderNameKind = "documented",
             /// Added to every address. Values are shown as dots.
-            query: Query = "",
+            query: QueryParametersKind = "",
             /// OpenAI's wire: the name of the output limit.
-            output_limit: OutputLimit = "max_completion_tokens",
+            output_limit: OutputLimitChoice = "max_completion_tokens",
             /// Answers come word by word; off for a server that streams badly or not at all.
-            stream: Flag = true,
+            stream: FlagKind = true,
             /// OpenAI's wire: whether a count is asked for at the end of a stream.
-            stream_usage: Flag = true,
+            stream_usage: FlagKind = true,
             /// Whether a temperature is sent; some models refuse one.
-            temperature: Flag = true,
+            temperature: FlagKind = true,
             /// How an answer in JSON is asked for.
-            json: JsonMode = "schema",
+            json: JsonModeChoice = "schema",
             /// How it is said how much to think: a number of tokens, or low, medium or high.
-            thinking: ThinkingMode = "budget",
+            thinking: ThinkingModeChoice = "budget",
             /// OpenAI's wire: where an assistant's thinking goes back.
-            thinking_field: TextOrNone = "",
+            thinking_field: OptionalTextKind = "",
             /// OpenAI's wire: where the end user's name goes.
-            user_field: TextOrNone = "",
+            user_field: OptionalTextKind = "",
             /// Gemini: what stands for the signature of a tool call that another model made.
-            unsigned_call: TextOrNone = "",
+            unsigned_call: OptionalTextKind = "",
             /// Fields set in every body as they are, over ours. Not for secrets: they are shown.
-            extra: JsonTable = {},
+            extra: JsonTableKind = {},
             /// A price of your own for what is read, with `price_output`; without, the bundled prices apply.
-            price_input: Price = "3",
+            price_input: TokenPriceKind = "3",
             /// For what is written, thinking included.
-            price_output: Price = "15",
+            price_output: TokenPriceKind = "15",
             /// For what is read from the provider's cache; the same as `price_input` unless given.
-            price_cache_read: Price = "0.3",
+            price_cache_read: TokenPriceKind = "0.3",
             /// For what is put into the cache for five minutes. Must be given with a price where
             /// `cache_minimum_tokens` is above 0.
-            price_cache_write_5m: Price = "3.75",
+            price_cache_write_5m: TokenPriceKind = "3.75",
             /// The same for an hour.
-            price_cache_write_1h: Price = "6",
+            price_cache_write_1h: TokenPriceKind = "6",
         }
     }
 }
 
-impl Models {
-    pub fn iter(&self) -> impl Iterator<Item = &Model> {
+impl ModelsSection {
+    pub fn iter(&self) -> impl Iterator<Item = &ConfiguredModel> {
         self.list.iter()
     }
 }
 
-impl Model {
+impl ConfiguredModel {
     /// The section it stands in: `models.sonnet`.
     pub fn section(&self) -> String {
         format!("models.{}", self.name)

@@ -1,15 +1,15 @@
-use crate::kinds::{FileOrNone, SecretKey};
+use crate::kinds::{OptionalFileKind, SecretKeyKind};
 use crate::section::section;
 
 section! {
     /// Tenants' secrets, sealed with a key that is not in the database. Without it they can't be read: keep a copy.
-    Vault in "vault" {
+    VaultSection in "vault" {
         /// The file with the key, made on first run, for nobody else to read. Every node needs the same.
         /// Empty means `vault.key` in the data folder.
-        key_file: FileOrNone = "",
+        key_file: OptionalFileKind = "",
         /// The key itself, 32 bytes in base64, where there is no file for it. `openssl rand -base64 32` makes one.
-        key: SecretKey = "",
+        key: SecretKeyKind = "",
         /// The key to change to with `munshi vault rotate`, where the key is given here.
-        next_key: SecretKey = "",
+        next_key: SecretKeyKind = "",
     }
 }

@@ -23,7 +23,7 @@ use munshi_store::Db;
 pub use kernel::KernelSupport;
 pub(crate) use rules::{ChildCommand, ConfinedCommand};
 
-use crate::declared::Entry;
+use crate::declared::ConnectorEntry;
 use crate::error::{Error, Result};
 use crate::rows::{self, CONNECTORS};
 
@@ -70,7 +70,7 @@ impl Confinement {
 }
 
 /// What is wrong with the paths that an entry names: one that is protected, or that holds something protected.
-pub fn find_refused_path(entry: &Entry, protected: &[PathBuf]) -> Option<String> {
+pub fn find_refused_path(entry: &ConnectorEntry, protected: &[PathBuf]) -> Option<String> {
     entry.named_paths().into_iter().find_map(|(key, path)| refuse_path(key, path, protected))
 }
 
@@ -96,7 +96,7 @@ fn refuse_path(key: &str, path: &Path, protected: &[PathBuf]) -> Option<String> 
 }
 
 /// Folders that a command names among its arguments, and that nothing lets it read.
-pub fn find_unreadable_arguments(entry: &Entry) -> Vec<PathBuf> {
+pub fn find_unreadable_arguments(entry: &ConnectorEntry) -> Vec<PathBuf> {
     let named: Vec<PathBuf> = entry.named_paths().into_iter().map(|(_, path)| trail::resolve(path)).collect();
     let is_granted = |path: &Path| {
         let real = trail::resolve(path);

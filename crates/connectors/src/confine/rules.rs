@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::code::CommandSearch;
 use super::{Confinement, find_refused_path, launcher, refuse_path, system, trail};
-use crate::declared::Entry;
+use crate::declared::ConnectorEntry;
 use crate::error::{Error, Result};
 
 /// A command as it is declared, with everything it starts with.
 pub(crate) struct ChildCommand<'a> {
-    pub entry: &'a Entry,
+    pub entry: &'a ConnectorEntry,
     /// The child's own folder.
     pub home: &'a Path,
     pub folder: &'a Path,

@@ -1,11 +1,11 @@
 //! What every connector promises, as checks that anybody can run on any MCP server: `munshi connector test`.
 //!
 //! # Layout
-//! - [`Trial`]: a connector to be tested; [`Report`], [`Finding`]: what came of it
+//! - [`ConnectorTest`]: a connector to be tested; [`ConnectorTestReport`], [`ConnectorFinding`]: what came of it
 //! - `listed`: what can be seen in its list of tools; `called`: what only calling shows; `sample`: arguments to call with
 //!
 //! # To add a check
-//! A function in `listed` or `called` that gives a [`Finding`], and its line in the list there.
+//! A function in `listed` or `called` that gives a [`ConnectorFinding`], and its line in the list there.
 
 mod called;
 mod listed;
@@ -24,13 +24,15 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use crate::confine::Confinement;
-use crate::declared::{Declaration, Entry};
+use crate::declared::{ConnectorEntry, ToolDeclaration};
 use crate::error::Error;
-use crate::link::address::Allowed;
-use crate::link::logs::{self, Log};
-use crate::link::{Greeting, Inside, Opened, Opening, Way};
-use crate::login::Logins;
-use crate::manifest::{Listed, Manifest};
+use crate::link::address::AllowedHosts;
+use crate::link::logs::{self, ConnectorLog};
+use crate::link::{
+    ConnectorConnection, ConnectorOpenRequest, ConnectorServices, HandshakeMode, InProcessConnector,
+};
+use crate::login::ConnectorLogins;
+use crate::manifest::{ConnectorManifest, ManifestTool};
 use crate::translate::{KEY, argument};
 
 /// How long the first handshake may take.
@@ -39,34 +41,34 @@ const PROMPT: Duration = Duration::from_secs(2);
 const ENDING: Duration = Duration::from_secs(10);
 
 /// A connector to be tested.
-pub struct Trial {
+pub struct ConnectorTest {
     pub name: ConnectorName,
-    pub entry: Entry,
+    pub entry: ConnectorEntry,
     pub tenant: TenantId,
     pub vault: Option<Vault>,
     /// Lets us in where somebody has logged in.
-    pub logins: Option<Logins>,
+    pub logins: Option<ConnectorLogins>,
     /// Its own folder, and that of its log.
     pub folder: PathBuf,
     pub logs: PathBuf,
     pub basics: Vec<(OsString, OsString)>,
     pub confinement: Confinement,
-    pub allowed: Allowed,
-    pub inside: BTreeMap<String, Arc<dyn Inside>>,
+    pub allowed: AllowedHosts,
+    pub inside: BTreeMap<String, Arc<dyn InProcessConnector>>,
     pub clock: Arc<dyn Clock>,
-    pub writes: Writes,
+    pub writes: WriteTestMode,
 }
 
 /// Whether tools that write may be called, with the arguments declared for that (`try`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writes {
+pub enum WriteTestMode {
     Never,
     Tried,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ConnectorVerdict {
     Pass,
     /// It can be used, within limits that the words name.
     Doubtful,
@@ -77,26 +79,26 @@ pub enum Verdict {
 
 /// One check and what it found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct ConnectorFinding {
     pub check: &'static str,
-    pub verdict: Verdict,
+    pub verdict: ConnectorVerdict,
     pub detail: String,
     /// What its author, or the operator, can do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
-impl Finding {
-    fn new(check: &'static str, verdict: Verdict, detail: impl Into<String>) -> Self {
+impl ConnectorFinding {
+    fn new(check: &'static str, verdict: ConnectorVerdict, detail: impl Into<String>) -> Self {
         Self { check, verdict, detail: detail.into(), advice: None }
     }
 
     fn pass(check: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(check, Verdict::Pass, detail)
+        Self::new(check, ConnectorVerdict::Pass, detail)
     }
 
     fn skipped(check: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(check, Verdict::Skipped, detail)
+        Self::new(check, ConnectorVerdict::Skipped, detail)
     }
 
     fn advised(self, advice: impl Into<String>) -> Self {
@@ -108,7 +110,7 @@ impl Finding {
         check: &'static str,
         wrong: &[String],
         (good, bad): (&str, &str),
-        verdict: Verdict,
+        verdict: ConnectorVerdict,
         advice: &str,
     ) -> Self {
         match wrong {
@@ -129,7 +131,7 @@ fn several(names: &[String]) -> String {
 
 /// What came of a trial.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct ConnectorTestReport {
     pub connector: ConnectorName,
     pub server: String,
     pub version: String,
@@ -137,25 +139,25 @@ pub struct Report {
     pub tools: usize,
     /// Nobody vouches for what these do.
     pub undeclared: usize,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<ConnectorFinding>,
 }
 
-impl Report {
+impl ConnectorTestReport {
     /// Whether no check failed.
     pub fn passes(&self) -> bool {
-        self.findings.iter().all(|finding| finding.verdict != Verdict::Fail)
+        self.findings.iter().all(|finding| finding.verdict != ConnectorVerdict::Fail)
     }
 }
 
 /// One tool with everything that is said of it.
 struct Said<'a> {
     name: &'a str,
-    listed: &'a Listed,
-    own: Option<&'a Declaration>,
+    listed: &'a ManifestTool,
+    own: Option<&'a ToolDeclaration>,
 }
 
 impl Said<'_> {
-    fn declared<T>(&self, of: impl Fn(&Declaration) -> Option<T>) -> Option<T> {
+    fn declared<T>(&self, of: impl Fn(&ToolDeclaration) -> Option<T>) -> Option<T> {
         self.own.and_then(&of).or_else(|| self.listed.declared.as_ref().and_then(&of))
     }
 
@@ -173,14 +175,15 @@ impl Said<'_> {
     }
 }
 
-fn said<'a>(entry: &'a Entry, manifest: &'a Manifest) -> Vec<Said<'a>> {
-    let tool = |(name, listed): (&'a String, &'a Listed)| Said { name, listed, own: entry.tools.get(name) };
+fn said<'a>(entry: &'a ConnectorEntry, manifest: &'a ConnectorManifest) -> Vec<Said<'a>> {
+    let tool =
+        |(name, listed): (&'a String, &'a ManifestTool)| Said { name, listed, own: entry.tools.get(name) };
     manifest.tools.iter().map(tool).collect()
 }
 
 /// Starts the connector, looks at it, calls what only looks, and stops it.
-pub async fn test(trial: &Trial) -> Report {
-    let way = Way {
+pub async fn test(trial: &ConnectorTest) -> ConnectorTestReport {
+    let way = ConnectorServices {
         vault: trial.vault.clone(),
         basics: trial.basics.clone(),
         confinement: trial.confinement.clone(),
@@ -198,18 +201,18 @@ pub async fn test(trial: &Trial) -> Report {
     report
 }
 
-async fn tried(trial: &Trial, way: &Way) -> Report {
-    let log = Log::new(Some(trial.logs.clone()), trial.clock.clone());
-    let mut opening = Opening {
+async fn tried(trial: &ConnectorTest, way: &ConnectorServices) -> ConnectorTestReport {
+    let log = ConnectorLog::new(Some(trial.logs.clone()), trial.clock.clone());
+    let mut opening = ConnectorOpenRequest {
         way,
         tenant: trial.tenant,
         entry: &trial.entry,
         pass: way.pass(trial.tenant, &trial.name, &trial.entry),
         home: trial.folder.clone(),
         log,
-        greeting: Greeting::Newest,
+        greeting: HandshakeMode::Newest,
     };
-    let mut report = Report {
+    let mut report = ConnectorTestReport {
         connector: trial.name.clone(),
         server: String::new(),
         version: String::new(),
@@ -221,10 +224,10 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     let mut opened = opening.open().await;
     if matches!(opened, Err(Error::Unreachable(_))) {
         // As its supervisor would: one that is slow or old may break over the newer greeting.
-        opening.greeting = Greeting::Older;
+        opening.greeting = HandshakeMode::Older;
         opened = opening.open().await.or(opened);
     }
-    let Opened { session, manifest, took } = match opened {
+    let ConnectorConnection { session, manifest, took } = match opened {
         Ok((opened, _)) => opened,
         Err(error) => {
             report.findings.push(not_opened(trial, &error));
@@ -245,8 +248,8 @@ async fn tried(trial: &Trial, way: &Way) -> Report {
     report
 }
 
-fn not_opened(trial: &Trial, error: &Error) -> Finding {
-    let finding = Finding::new("initialize", Verdict::Fail, error.to_string());
+fn not_opened(trial: &ConnectorTest, error: &Error) -> ConnectorFinding {
+    let finding = ConnectorFinding::new("initialize", ConnectorVerdict::Fail, error.to_string());
     match (error, trial.entry.command.is_empty()) {
         // These say themselves what to do.
         (Error::WantsLogin(_) | Error::Invalid(_), _) => finding,
@@ -259,34 +262,36 @@ fn not_opened(trial: &Trial, error: &Error) -> Finding {
     }
 }
 
-fn initialize(took: Duration) -> Finding {
+fn initialize(took: Duration) -> ConnectorFinding {
     let detail = format!("handshake and list of tools in {} ms", took.as_millis());
     match took <= PROMPT {
-        true => Finding::pass("initialize", detail),
-        false => Finding::new("initialize", Verdict::Fail, detail).advised(
+        true => ConnectorFinding::pass("initialize", detail),
+        false => ConnectorFinding::new("initialize", ConnectorVerdict::Fail, detail).advised(
             "answer within 2 s: start first and load later; a package that is fetched at every start is slow, so install it",
         ),
     }
 }
 
-fn confined(trial: &Trial, way: &Way) -> Finding {
+fn confined(trial: &ConnectorTest, way: &ConnectorServices) -> ConnectorFinding {
     const ADVICE: &str = "run Munshi on Linux 6.2 or newer with Landlock";
-    let doubtful = |detail: &str| Finding::new("confined", Verdict::Doubtful, detail).advised(ADVICE);
+    let doubtful =
+        |detail: &str| ConnectorFinding::new("confined", ConnectorVerdict::Doubtful, detail).advised(ADVICE);
     match (trial.entry.command.is_empty(), way.confines(&trial.entry), way.confinement.is_whole) {
-        (true, ..) => Finding::skipped("confined", "it is no program of this machine"),
-        (_, true, true) => {
-            Finding::pass("confined", "it reads and writes its own folder and what connectors.toml names")
-        }
+        (true, ..) => ConnectorFinding::skipped("confined", "it is no program of this machine"),
+        (_, true, true) => ConnectorFinding::pass(
+            "confined",
+            "it reads and writes its own folder and what connectors.toml names",
+        ),
         (_, true, false) => doubtful("it can read no more than it may, and empty files by their paths"),
         (_, false, _) => doubtful("it can read whatever Munshi can"),
     }
 }
 
-fn ends(took: Duration) -> Finding {
+fn ends(took: Duration) -> ConnectorFinding {
     let detail = format!("ended {} ms after its line was closed", took.as_millis());
     match took < ENDING {
-        true => Finding::pass("ends", detail),
-        false => Finding::new("ends", Verdict::Fail, "it had to be killed")
+        true => ConnectorFinding::pass("ends", detail),
+        false => ConnectorFinding::new("ends", ConnectorVerdict::Fail, "it had to be killed")
             .advised("end when standard input is closed, or at SIGTERM"),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use munshi_types::{Autonomy, Effect, Language, Reach, Sending};
+use munshi_types::{Autonomy, Effect, Language, Reach, SendArguments};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// is taken at its worst.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Declaration {
+pub struct ToolDeclaration {
     /// Without it nothing counts as declared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
@@ -24,7 +24,7 @@ pub struct Declaration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub money: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sends: Option<Sending>,
+    pub sends: Option<SendArguments>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least_autonomy: Option<Autonomy>,
     /// The argument that takes the key of a keyed write.
@@ -34,7 +34,7 @@ pub struct Declaration {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub look_up: Option<LookUp>,
+    pub look_up: Option<WriteLookup>,
     /// A failed result says that nothing was done. Without it a write that failed may have been done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all_or_nothing: Option<bool>,
@@ -70,7 +70,7 @@ pub struct Declaration {
 /// `{name}` the write's own argument), and where its answer shows the thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LookUp {
+pub struct WriteLookup {
     pub tool: String,
     pub arguments: Map<String, Value>,
     /// A JSON pointer into the answer: what stands there, and is not null, false or empty, happened.

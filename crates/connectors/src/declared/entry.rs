@@ -7,14 +7,14 @@ use munshi_types::Egress;
 use serde::{Deserialize, Serialize};
 use url::{Origin, Url};
 
-use super::{Declaration, Given};
-use crate::openapi::{self, Source};
+use super::{MaybeSecret, ToolDeclaration};
+use crate::openapi::{self, ServiceDocumentSource};
 
 const LONGEST_TIMEOUT: u16 = 600;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Entry {
+pub struct ConnectorEntry {
     /// The program and its arguments, for a connector that runs as our child.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Entry {
     pub writes: Vec<PathBuf>,
     /// All the child gets of an environment beside PATH and the like.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub environment: BTreeMap<String, Given>,
+    pub environment: BTreeMap<String, MaybeSecret>,
     /// Streamable HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -45,15 +45,15 @@ pub struct Entry {
     pub hosts: Vec<String>,
     /// What opens it, by the names of the document's security schemes.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub logins: BTreeMap<String, Given>,
+    pub logins: BTreeMap<String, MaybeSecret>,
     /// Sent as `Authorization: Bearer …`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub token: Option<Given>,
+    pub token: Option<MaybeSecret>,
     /// Who we are to the service that lets people in, where it does not find that out by itself.
-    #[serde(skip_serializing_if = "Client::is_usual")]
-    pub client: Client,
+    #[serde(skip_serializing_if = "OAuthClientConfig::is_usual")]
+    pub client: OAuthClientConfig,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, Given>,
+    pub headers: BTreeMap<String, MaybeSecret>,
     /// A part of this program, by its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<String>,
@@ -72,29 +72,29 @@ pub struct Entry {
     pub shows: bool,
     /// What its tools do, by the server's own names for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub tools: BTreeMap<String, Declaration>,
+    pub tools: BTreeMap<String, ToolDeclaration>,
 }
 
 /// Ourselves, as whoever runs the service that lets people in has noted us down.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Client {
+pub struct OAuthClientConfig {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub secret: Option<Given>,
+    pub secret: Option<MaybeSecret>,
     /// What is asked for, in place of what the service wants.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scopes: Vec<String>,
 }
 
-impl Client {
+impl OAuthClientConfig {
     fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 }
 
-impl Default for Entry {
+impl Default for ConnectorEntry {
     fn default() -> Self {
         Self {
             command: Vec::new(),
@@ -108,7 +108,7 @@ impl Default for Entry {
             hosts: Vec::new(),
             logins: BTreeMap::new(),
             token: None,
-            client: Client::default(),
+            client: OAuthClientConfig::default(),
             headers: BTreeMap::new(),
             inside: None,
             timeout_seconds: 20,
@@ -121,26 +121,26 @@ impl Default for Entry {
 }
 
 fn is_usual_timeout(seconds: &u16) -> bool {
-    *seconds == Entry::default().timeout_seconds
+    *seconds == ConnectorEntry::default().timeout_seconds
 }
 
 fn is_usual_start(seconds: &u16) -> bool {
-    *seconds == Entry::default().start_seconds
+    *seconds == ConnectorEntry::default().start_seconds
 }
 
 /// How a connector is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reached {
+pub enum ConnectorTransport {
     Child,
     Http(Url),
     /// A document, and where its operations are called if the operator says so.
-    OpenApi(Source, Option<Url>),
+    OpenApi(ServiceDocumentSource, Option<Url>),
     Inside(String),
 }
 
-impl Entry {
+impl ConnectorEntry {
     /// How it is reached, or what is wrong with it.
-    pub fn reached(&self) -> Result<Reached, String> {
+    pub fn reached(&self) -> Result<ConnectorTransport, String> {
         let seconds = [("timeout_seconds", self.timeout_seconds), ("start_seconds", self.start_seconds)];
         if let Some((key, _)) = seconds.iter().find(|(_, seconds)| !(1..=LONGEST_TIMEOUT).contains(seconds)) {
             return Err(format!("{key} is 1 to {LONGEST_TIMEOUT}"));
@@ -165,7 +165,7 @@ impl Entry {
             (Some(program), None, None, None) => self.child(program),
             (None, Some(address), None, None) => self.http(address),
             (None, None, Some(document), None) => self.document(document),
-            (None, None, None, Some(name)) => Ok(Reached::Inside(name.clone())),
+            (None, None, None, Some(name)) => Ok(ConnectorTransport::Inside(name.clone())),
             (None, None, None, None) => {
                 Err("say how it is reached: command = [\"program\", …], url = \"https://…\" or \
                                              openapi = \"https://…\""
@@ -177,7 +177,7 @@ impl Entry {
 
     /// What opens a door and stands there for everybody to read, by its key: it belongs into the vault.
     pub fn bare_secrets(&self) -> Vec<String> {
-        let is_bare = |given: &&Given| matches!(given, Given::Plain(_));
+        let is_bare = |given: &&MaybeSecret| matches!(given, MaybeSecret::Plain(_));
         let own = [("token", &self.token), ("client.secret", &self.client.secret)];
         let own = own.into_iter().filter(|(_, given)| given.as_ref().filter(is_bare).is_some());
         let logins = self.logins.iter().filter(|(_, given)| is_bare(given));
@@ -212,7 +212,7 @@ impl Entry {
         !self.environment.is_empty() || !self.named_paths().is_empty()
     }
 
-    fn document(&self, place: &str) -> Result<Reached, String> {
+    fn document(&self, place: &str) -> Result<ConnectorTransport, String> {
         if self.is_childs() {
             return Err(
                 "environment, folder, reads and writes are for a command; a document takes logins and headers"
@@ -220,15 +220,15 @@ impl Entry {
             );
         }
         let source = match place.starts_with('/') {
-            true => Source::File(place.into()),
-            false => Source::Web(address("openapi", place)?),
+            true => ServiceDocumentSource::File(place.into()),
+            false => ServiceDocumentSource::Web(address("openapi", place)?),
         };
         let server = self.server.as_deref().map(|server| address("server", server)).transpose()?;
         self.hosts.iter().try_for_each(|host| openapi::listed(host).map(|_| ()))?;
-        Ok(Reached::OpenApi(source, server))
+        Ok(ConnectorTransport::OpenApi(source, server))
     }
 
-    fn child(&self, program: &str) -> Result<Reached, String> {
+    fn child(&self, program: &str) -> Result<ConnectorTransport, String> {
         if program.is_empty() || self.command.iter().any(|part| part.contains('\0')) {
             return Err("command begins with the program's name, and no part holds a NUL".to_owned());
         }
@@ -240,16 +240,16 @@ impl Entry {
         if let Some((key, _)) = self.named_paths().into_iter().find(|(_, path)| !path.is_absolute()) {
             return Err(format!("{key} takes a whole path, such as /srv/files"));
         }
-        Ok(Reached::Child)
+        Ok(ConnectorTransport::Child)
     }
 
-    fn http(&self, address: &str) -> Result<Reached, String> {
+    fn http(&self, address: &str) -> Result<ConnectorTransport, String> {
         if self.is_childs() {
             return Err(
                 "environment, folder, reads and writes are for a command; a url takes headers".to_owned()
             );
         }
-        self::address("url", address).map(Reached::Http)
+        self::address("url", address).map(ConnectorTransport::Http)
     }
 }
 

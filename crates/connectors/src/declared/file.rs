@@ -3,7 +3,7 @@
 use munshi_types::Effect;
 use serde_json::{Map, Value};
 
-use super::{Declaration, Declared, Entry};
+use super::{ConnectorEntries, ConnectorEntry, ToolDeclaration};
 use crate::error::{Error, Result};
 
 /// Nobody needs more, and each may be a process.
@@ -11,15 +11,15 @@ const MOST: usize = 32;
 
 /// What is wrong with the text, and where. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slip {
+pub struct ConnectorFileError {
     pub line: usize,
     pub column: usize,
     pub what: String,
 }
 
 /// Reads the file, or says what is wrong with it and where.
-pub fn read(text: &str) -> std::result::Result<Declared, Slip> {
-    let declared: Declared = toml::from_str(text).map_err(|error| {
+pub fn read(text: &str) -> std::result::Result<ConnectorEntries, ConnectorFileError> {
+    let declared: ConnectorEntries = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         slip(text, at, error.message())
     })?;
@@ -36,21 +36,21 @@ pub fn read(text: &str) -> std::result::Result<Declared, Slip> {
 }
 
 /// The same for a text that is no file: the place stands in the words.
-pub fn parse(text: &str) -> Result<Declared> {
+pub fn parse(text: &str) -> Result<ConnectorEntries> {
     read(text).map_err(|slip| Error::Invalid(format!("connectors.toml:{}: {}", slip.line, slip.what)))
 }
 
-fn wrong(entry: &Entry) -> Option<String> {
+fn wrong(entry: &ConnectorEntry) -> Option<String> {
     if let Err(what) = entry.reached() {
         return Some(what);
     }
-    let told = |(tool, declared): (&String, &Declaration)| {
+    let told = |(tool, declared): (&String, &ToolDeclaration)| {
         Some(format!("the tool {tool}: {}", contradiction(declared)?))
     };
     entry.tools.iter().find_map(told)
 }
 
-fn contradiction(declared: &Declaration) -> Option<&'static str> {
+fn contradiction(declared: &ToolDeclaration) -> Option<&'static str> {
     match declared.effect {
         Some(Effect::Inside) => {
             Some("effect is read, keyed, checked or once; only a pack of the house writes inside")
@@ -74,15 +74,15 @@ fn contradiction(declared: &Declaration) -> Option<&'static str> {
     }
 }
 
-fn slip(text: &str, at: usize, what: &str) -> Slip {
+fn slip(text: &str, at: usize, what: &str) -> ConnectorFileError {
     let before = text.get(..at).unwrap_or(text);
     let line = 1 + before.matches('\n').count();
     let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-    Slip { line, column, what: what.trim_end().replace('\n', "; ") }
+    ConnectorFileError { line, column, what: what.trim_end().replace('\n', "; ") }
 }
 
 /// Without what is so anyway.
-pub fn written(declared: &Declared) -> Result<Map<String, Value>> {
+pub fn written(declared: &ConnectorEntries) -> Result<Map<String, Value>> {
     match serde_json::to_value(declared) {
         Ok(Value::Object(body)) => Ok(body),
         Ok(_) => Err(Error::Invalid("connectors are no table".to_owned())),
@@ -91,7 +91,7 @@ pub fn written(declared: &Declared) -> Result<Map<String, Value>> {
 }
 
 /// As a file, in the order of the keys' importance.
-pub fn to_toml(declared: &Declared) -> Result<String> {
+pub fn to_toml(declared: &ConnectorEntries) -> Result<String> {
     let mut out = String::new();
     for (name, entry) in written(declared)? {
         if !out.is_empty() {
@@ -160,7 +160,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declared::{Given, Reached};
+    use crate::declared::{ConnectorTransport, MaybeSecret};
 
     const FILE: &str = r#"
 [files]
@@ -191,9 +191,9 @@ timeout_seconds = 5
     fn a_file_is_read_and_written_as_it_was() {
         let declared = read(FILE).unwrap();
         let files = &declared.0[&"files".parse().unwrap()];
-        assert_eq!(files.reached(), Ok(Reached::Child));
-        assert!(matches!(files.environment["API_KEY"], Given::Secret(_)));
-        assert_eq!(files.environment["MODE"], Given::Plain("quiet".to_owned()));
+        assert_eq!(files.reached(), Ok(ConnectorTransport::Child));
+        assert!(matches!(files.environment["API_KEY"], MaybeSecret::Secret(_)));
+        assert_eq!(files.environment["MODE"], MaybeSecret::Plain("quiet".to_owned()));
         assert_eq!(files.tools["write_file"].effect, Some(Effect::Keyed));
         let text = to_toml(&declared).unwrap();
         assert_eq!(read(&text).unwrap(), declared, "{text}");

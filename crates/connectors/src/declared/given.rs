@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Given {
+pub enum MaybeSecret {
     Plain(String),
     /// Opened when the connector starts, for it alone.
     Secret(SecretRef),
 }
 
-impl TryFrom<String> for Given {
+impl TryFrom<String> for MaybeSecret {
     type Error = munshi_safety::Error;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -22,11 +22,11 @@ impl TryFrom<String> for Given {
     }
 }
 
-impl From<Given> for String {
-    fn from(given: Given) -> Self {
+impl From<MaybeSecret> for String {
+    fn from(given: MaybeSecret) -> Self {
         match given {
-            Given::Plain(text) => text,
-            Given::Secret(name) => name.to_string(),
+            MaybeSecret::Plain(text) => text,
+            MaybeSecret::Secret(name) => name.to_string(),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! What a tenant's `connectors.toml` says: which connectors there are, how they are reached, and what their tools do.
 //!
 //! # Layout
-//! - [`Declared`], [`Entry`]: the file; `file`: reading and writing it
-//! - [`Declaration`]: what one tool does, be it said here or by the server itself
-//! - [`Given`]: a value that may be a secret's name
+//! - [`ConnectorEntries`], [`ConnectorEntry`]: the file; `file`: reading and writing it
+//! - [`ToolDeclaration`]: what one tool does, be it said here or by the server itself
+//! - [`MaybeSecret`]: a value that may be a secret's name
 
 mod declaration;
 mod entry;
@@ -15,20 +15,20 @@ use std::collections::BTreeMap;
 use munshi_types::ConnectorName;
 use serde::{Deserialize, Serialize};
 
-pub use declaration::{Declaration, LookUp};
-pub use entry::{Client, Entry, Reached};
-pub use file::{Slip, parse, read, to_toml, written};
-pub use given::Given;
+pub use declaration::{ToolDeclaration, WriteLookup};
+pub use entry::{ConnectorEntry, ConnectorTransport, OAuthClientConfig};
+pub use file::{ConnectorFileError, parse, read, to_toml, written};
+pub use given::MaybeSecret;
 
 /// Every connector of a tenant.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Declared(pub BTreeMap<ConnectorName, Entry>);
+pub struct ConnectorEntries(pub BTreeMap<ConnectorName, ConnectorEntry>);
 
-impl Declared {
+impl ConnectorEntries {
     /// The connectors whose login is of no use once `next` is in force: those that are gone, and those that are elsewhere.
     pub fn left_behind(&self, next: &Self) -> Vec<ConnectorName> {
-        let stays = |name: &ConnectorName, entry: &Entry| {
+        let stays = |name: &ConnectorName, entry: &ConnectorEntry| {
             next.0.get(name).is_some_and(|next| next.origin() == entry.origin())
         };
         self.0.iter().filter(|(name, entry)| !stays(name, entry)).map(|(name, _)| name.clone()).collect()

@@ -9,9 +9,9 @@ use url::{Host, Url};
 
 /// Hosts that the operator allowed though they are private: each with the port that was named, or with all of them.
 #[derive(Clone, Debug, Default)]
-pub struct Allowed(Arc<BTreeSet<(String, Option<u16>)>>);
+pub struct AllowedHosts(Arc<BTreeSet<(String, Option<u16>)>>);
 
-impl Allowed {
+impl AllowedHosts {
     /// Each as `books.local:8080`, `192.168.1.20:443` or `[fd00::1]:8080`; without a port, every port of it.
     pub fn new(hosts: impl IntoIterator<Item = String>) -> Self {
         Self(Arc::new(hosts.into_iter().map(|text| named(&text)).collect()))
@@ -58,9 +58,9 @@ fn named(text: &str) -> (String, Option<u16>) {
 
 /// Resolves names to public addresses alone, or to any where the operator named them. It is asked for every connection, so a name can't change its mind between
 /// being looked at and being used.
-pub(super) struct Guarded(pub(super) Allowed);
+pub(super) struct GuardedResolver(pub(super) AllowedHosts);
 
-impl Resolve for Guarded {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let allowed = self.0.clone();
         Box::pin(async move {
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_private_address_needs_the_operators_leave() {
-        let none = Allowed::default();
+        let none = AllowedHosts::default();
         let url = |text: &str| Url::parse(text).unwrap();
         // However it is written: the parser has made one address of them.
         for address in [
@@ -181,7 +181,7 @@ mod tests {
             assert!(none.refuses(&url(address)).unwrap().contains("private"), "{address}");
         }
         assert_eq!(none.refuses(&url("https://8.8.8.8/mcp")), None);
-        let some = Allowed::new(["127.0.0.1".to_owned(), "Books.Local".to_owned()]);
+        let some = AllowedHosts::new(["127.0.0.1".to_owned(), "Books.Local".to_owned()]);
         assert_eq!(some.refuses(&url("http://127.0.0.1:8080/")), None);
         assert!(some.has(&url("http://books.local./")) && !some.has(&url("http://other.local/")));
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn where_a_port_is_named_the_others_stay_shut() {
         let named = ["127.0.0.1:8080", "books.local:443", "[::1]:9000", "10.0.0.1", "fd00::1"];
-        let some = Allowed::new(named.map(str::to_owned));
+        let some = AllowedHosts::new(named.map(str::to_owned));
         let url = |text: &str| Url::parse(text).unwrap();
         for open in [
             "http://127.0.0.1:8080/mcp",

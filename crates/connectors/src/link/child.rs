@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use crate::error::{Error, Result};
 
 /// All there is to know to start one.
-pub(crate) struct Starting {
+pub(crate) struct ChildSpec {
     pub program: PathBuf,
     pub arguments: Vec<OsString>,
     pub folder: PathBuf,
@@ -23,19 +23,19 @@ pub(crate) struct Starting {
 
 /// A child and all it has started. Dropped, it is killed.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct ChildProcess {
     child: Child,
     group: Option<Pid>,
 }
 
-pub(crate) struct Streams {
+pub(crate) struct ChildStreams {
     pub input: ChildStdin,
     pub output: ChildStdout,
     pub errors: ChildStderr,
 }
 
-impl Running {
-    pub(crate) fn start(starting: &Starting) -> Result<(Self, Streams)> {
+impl ChildProcess {
+    pub(crate) fn start(starting: &ChildSpec) -> Result<(Self, ChildStreams)> {
         std::fs::create_dir_all(&starting.folder).map_err(|error| {
             invalid(&format!("the folder {} can't be made: {error}", starting.folder.display()))
         })?;
@@ -56,7 +56,9 @@ impl Running {
         let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let running = Self { child, group };
         match streams {
-            (Some(input), Some(output), Some(errors)) => Ok((running, Streams { input, output, errors })),
+            (Some(input), Some(output), Some(errors)) => {
+                Ok((running, ChildStreams { input, output, errors }))
+            }
             _ => Err(invalid("its standard streams can't be had")),
         }
     }
@@ -81,7 +83,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
     }

@@ -6,22 +6,22 @@ use std::time::Duration;
 use reqwest::Client;
 use url::Url;
 
-use super::address::{Allowed, Guarded};
+use super::address::{AllowedHosts, GuardedResolver};
 use crate::error::{Error, Result};
 
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// Follow nobody elsewhere, and reach addresses that everybody reaches, or that the operator allowed.
 #[derive(Clone)]
-pub(crate) struct Clients {
-    pub(crate) allowed: Allowed,
+pub(crate) struct ConnectorHttpClients {
+    pub(crate) allowed: AllowedHosts,
     private: Client,
     public: Client,
 }
 
-impl Clients {
-    pub(crate) fn new(allowed: Allowed) -> Result<Self> {
-        let (private, public) = (made(allowed.clone())?, made(Allowed::default())?);
+impl ConnectorHttpClients {
+    pub(crate) fn new(allowed: AllowedHosts) -> Result<Self> {
+        let (private, public) = (made(allowed.clone())?, made(AllowedHosts::default())?);
         Ok(Self { allowed, private, public })
     }
 
@@ -31,7 +31,7 @@ impl Clients {
     }
 }
 
-fn made(allowed: Allowed) -> Result<Client> {
+fn made(allowed: AllowedHosts) -> Result<Client> {
     let unusable = |error: String| Error::Unreachable(format!("no HTTP client can be made: {error}"));
     let tls = munshi_llm::transport::tls::config().map_err(|fault| unusable(fault.to_string()))?;
     Client::builder()
@@ -39,7 +39,7 @@ fn made(allowed: Allowed) -> Result<Client> {
         .redirect(reqwest::redirect::Policy::none())
         .no_proxy()
         .connect_timeout(CONNECTING)
-        .dns_resolver(Guarded(allowed))
+        .dns_resolver(GuardedResolver(allowed))
         .build()
         .map_err(|error| unusable(error.to_string()))
 }

@@ -18,10 +18,10 @@ use sse_stream::{Error as SseError, Sse};
 
 use super::LONGEST_MESSAGE;
 use super::events::events;
-use super::session::NotSent;
+use super::session::ConnectorCredentialError;
 use super::words;
 use crate::error::Error;
-use crate::login::{Pass, Renewed, challenge_of};
+use crate::login::{ConnectorCredential, CredentialRenewal, challenge_of};
 
 /// Of an answer that is an error.
 const LONGEST_COMPLAINT: usize = 16 * 1024;
@@ -31,14 +31,14 @@ const JSON: &str = "application/json";
 type Failed = StreamableHttpError<std::io::Error>;
 
 #[derive(Clone, Debug)]
-pub(super) struct Bounded {
+pub(super) struct BoundedHttpClient {
     client: Client,
     /// What is shown at the door, where that is not given once and for all.
-    pass: Option<Arc<Pass>>,
+    pass: Option<Arc<ConnectorCredential>>,
 }
 
-impl Bounded {
-    pub(super) fn new(client: Client, pass: Option<Arc<Pass>>) -> Self {
+impl BoundedHttpClient {
+    pub(super) fn new(client: Client, pass: Option<Arc<ConnectorCredential>>) -> Self {
         Self { client, pass }
     }
 
@@ -58,8 +58,8 @@ impl Bounded {
             StatusCode::UNAUTHORIZED => {
                 let other = pass.instead_of(shown.as_ref().map(|shown| shown.as_str())).await;
                 match other.map_err(|error| not_sent(&error))? {
-                    Renewed::NotIn => response,
-                    Renewed::With(other) => {
+                    CredentialRenewal::NotIn => response,
+                    CredentialRenewal::With(other) => {
                         request(Some(other.to_string())).send().await.map_err(|error| failed(&error))?
                     }
                 }
@@ -86,7 +86,7 @@ impl Bounded {
     }
 }
 
-impl StreamableHttpClient for Bounded {
+impl StreamableHttpClient for BoundedHttpClient {
     type Error = std::io::Error;
 
     async fn post_message(
@@ -168,7 +168,7 @@ impl StreamableHttpClient for Bounded {
 }
 
 /// Told apart where somebody has to log in: nobody has, no longer is, or is for less than is wanted.
-fn shut_out(pass: &Pass, response: Response) -> Result<Response, Failed> {
+fn shut_out(pass: &ConnectorCredential, response: Response) -> Result<Response, Failed> {
     let status = response.status();
     if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
         return Ok(response);
@@ -183,7 +183,7 @@ fn shut_out(pass: &Pass, response: Response) -> Result<Response, Failed> {
 
 /// What we have to show can't be had just now: the service has done nothing.
 fn not_sent(error: &Error) -> Failed {
-    StreamableHttpError::Client(std::io::Error::other(NotSent(error.to_string())))
+    StreamableHttpError::Client(std::io::Error::other(ConnectorCredentialError(error.to_string())))
 }
 
 fn failed(error: &reqwest::Error) -> Failed {

@@ -6,6 +6,6 @@ use std::pin::Pin;
 use tokio::io::DuplexStream;
 
 /// Speaks the protocol on a line, as a child would on its standard streams, until the line closes.
-pub trait Inside: Send + Sync {
+pub trait InProcessConnector: Send + Sync {
     fn serve(&self, line: DuplexStream) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }

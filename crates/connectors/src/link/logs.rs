@@ -19,13 +19,13 @@ pub(crate) const OLDER: &str = "log.1";
 
 /// The log of one connector. Clones write to the same file.
 #[derive(Clone)]
-pub(crate) struct Log {
+pub(crate) struct ConnectorLog {
     folder: Option<PathBuf>,
     clock: Arc<dyn Clock>,
     open: Arc<Mutex<Option<(File, u64)>>>,
 }
 
-impl Log {
+impl ConnectorLog {
     /// None keeps nothing.
     pub(crate) fn new(folder: Option<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         Self { folder, clock, open: Arc::default() }

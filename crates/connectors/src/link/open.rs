@@ -20,49 +20,49 @@ use tokio::time::{Instant, timeout};
 use tokio_util::task::TaskTracker;
 use url::Url;
 
-use super::address::Allowed;
-use super::child::{Running, Starting};
-use super::http::Bounded;
-use super::logs::Log;
-use super::reading::Watched;
-use super::session::{Around, Greeting, Opened, Session};
+use super::address::AllowedHosts;
+use super::child::{ChildProcess, ChildSpec};
+use super::http::BoundedHttpClient;
+use super::logs::ConnectorLog;
+use super::reading::MessageLengthWatcher;
+use super::session::{ConnectorConnection, ConnectorSession, ConnectorSessionParts, HandshakeMode};
 use super::transport::AnyTransport;
-use super::{Clients, Inside, LONGEST_MESSAGE};
+use super::{ConnectorHttpClients, InProcessConnector, LONGEST_MESSAGE};
 use crate::confine::{ChildCommand, ConfinedCommand, Confinement};
-use crate::declared::{Entry, Given, Reached};
+use crate::declared::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
-use crate::login::{Logins, Pass};
-use crate::openapi::{self, Parts, Places, Service, Source};
+use crate::login::{ConnectorCredential, ConnectorLogins};
+use crate::openapi::{self, OpenApiService, OpenApiServiceParts, ServiceAddresses, ServiceDocumentSource};
 
 /// What a line in the process holds before its writer waits.
 const LINE: usize = 64 * 1024;
 
 /// What every connector is opened with.
-pub(crate) struct Way {
+pub(crate) struct ConnectorServices {
     /// None where there is no vault: then no connector gets a secret.
     pub vault: Option<Vault>,
     /// All that a child inherits: PATH and the like.
     pub basics: Vec<(OsString, OsString)>,
     pub confinement: Confinement,
-    pub allowed: Allowed,
+    pub allowed: AllowedHosts,
     /// None where nobody can log in.
-    pub logins: Option<Logins>,
-    pub inside: BTreeMap<String, Arc<dyn Inside>>,
+    pub logins: Option<ConnectorLogins>,
+    pub inside: BTreeMap<String, Arc<dyn InProcessConnector>>,
     /// For what reads a child's errors, and for parts of this program.
     pub tasks: TaskTracker,
 }
 
 /// One connector to be opened.
-pub(crate) struct Opening<'a> {
-    pub way: &'a Way,
+pub(crate) struct ConnectorOpenRequest<'a> {
+    pub way: &'a ConnectorServices,
     pub tenant: TenantId,
-    pub entry: &'a Entry,
+    pub entry: &'a ConnectorEntry,
     /// What lets us in, where its service asks for that.
-    pub pass: Option<Arc<Pass>>,
+    pub pass: Option<Arc<ConnectorCredential>>,
     /// The child's own folder.
     pub home: PathBuf,
-    pub log: Log,
-    pub greeting: Greeting,
+    pub log: ConnectorLog,
+    pub greeting: HandshakeMode,
 }
 
 /// Values with secrets in their place, and what hides those.
@@ -73,23 +73,28 @@ struct Filled {
     scrubber: Scrubber,
 }
 
-impl Way {
+impl ConnectorServices {
     /// What lets us into a connector, where its service may ask for that.
-    pub(crate) fn pass(&self, tenant: TenantId, name: &ConnectorName, entry: &Entry) -> Option<Arc<Pass>> {
+    pub(crate) fn pass(
+        &self,
+        tenant: TenantId,
+        name: &ConnectorName,
+        entry: &ConnectorEntry,
+    ) -> Option<Arc<ConnectorCredential>> {
         let logins = self.logins.as_ref().filter(|_| entry.asks_for_login())?;
         let url = Url::parse(entry.url.as_deref()?).ok()?;
-        Some(Pass::new(logins.clone(), tenant, name.to_string(), url))
+        Some(ConnectorCredential::new(logins.clone(), tenant, name.to_string(), url))
     }
 
     /// Whether a connector is a child that is confined.
-    pub(crate) fn confines(&self, entry: &Entry) -> bool {
+    pub(crate) fn confines(&self, entry: &ConnectorEntry) -> bool {
         !entry.command.is_empty() && self.confinement.launcher.is_some()
     }
 }
 
-impl Opening<'_> {
+impl ConnectorOpenRequest<'_> {
     /// Within the time it has, or not at all.
-    pub(crate) async fn open(&self) -> Result<(Opened, Scrubber)> {
+    pub(crate) async fn open(&self) -> Result<(ConnectorConnection, Scrubber)> {
         let limit = Duration::from_secs(u64::from(self.entry.start_seconds));
         let begun = Instant::now();
         let filled = self.fill().await?;
@@ -97,15 +102,18 @@ impl Opening<'_> {
             .await
             .map_err(|_| Error::TooSlow(format!("it has not started within {} s", limit.as_secs())))?;
         let (session, manifest) = opened?;
-        Ok((Opened { session, manifest, took: begun.elapsed() }, filled.scrubber))
+        Ok((ConnectorConnection { session, manifest, took: begun.elapsed() }, filled.scrubber))
     }
 
-    async fn connect(&self, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+    async fn connect(
+        &self,
+        filled: &Filled,
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         match self.entry.reached().map_err(Error::Invalid)? {
-            Reached::Child => self.child(filled).await,
-            Reached::Http(url) => self.http(&url, filled).await,
-            Reached::OpenApi(source, server) => self.document(source, server, filled).await,
-            Reached::Inside(name) => self.inside(&name).await,
+            ConnectorTransport::Child => self.child(filled).await,
+            ConnectorTransport::Http(url) => self.http(&url, filled).await,
+            ConnectorTransport::OpenApi(source, server) => self.document(source, server, filled).await,
+            ConnectorTransport::Inside(name) => self.inside(&name).await,
         }
     }
 
@@ -122,7 +130,7 @@ impl Opening<'_> {
         let mut logins = BTreeMap::new();
         for (name, given) in &self.entry.logins {
             let value = self.value(given, &mut opened).await?;
-            if let Given::Secret(_) = given {
+            if let MaybeSecret::Secret(_) = given {
                 opened.extend(halves(&value).map(str::to_owned));
             }
             logins.insert(name.clone(), value);
@@ -133,34 +141,37 @@ impl Opening<'_> {
         Ok(Filled { values, token, logins, scrubber: Scrubber::new(opened) })
     }
 
-    async fn value(&self, given: &Given, opened: &mut Vec<String>) -> Result<String> {
+    async fn value(&self, given: &MaybeSecret, opened: &mut Vec<String>) -> Result<String> {
         match (given, &self.way.vault) {
-            (Given::Plain(text), _) => Ok(text.clone()),
-            (Given::Secret(name), Some(vault)) => {
+            (MaybeSecret::Plain(text), _) => Ok(text.clone()),
+            (MaybeSecret::Secret(name), Some(vault)) => {
                 let secret = vault.open(self.tenant, name).await?;
                 opened.push(secret.expose().to_owned());
                 Ok(secret.expose().to_owned())
             }
-            (Given::Secret(name), None) => {
+            (MaybeSecret::Secret(name), None) => {
                 Err(Error::Invalid(format!("{name} can't be opened: there is no vault here")))
             }
         }
     }
 
-    async fn child(&self, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+    async fn child(
+        &self,
+        filled: &Filled,
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         self.way.confinement.admit_child().await?;
         let starting = self.starting(filled)?;
         if !self.way.confines(self.entry) {
             tracing::warn!(command = ?self.entry.command.first(), "a connector's program runs unconfined");
         }
-        let (child, streams) = Running::start(&starting)?;
+        let (child, streams) = ChildProcess::start(&starting)?;
         let (log, scrubber) = (self.log.clone(), filled.scrubber.clone());
         self.way.tasks.spawn(async move { log.drain(streams.errors, &scrubber).await });
         self.speak(Box::new(streams.output), Box::new(streams.input), Some(child)).await
     }
 
     /// The command, behind the launcher where there is one.
-    fn starting(&self, filled: &Filled) -> Result<Starting> {
+    fn starting(&self, filled: &Filled) -> Result<ChildSpec> {
         let bad = |error: std::io::Error| Error::Invalid(format!("its folder can't be made: {error}"));
         // It lies in the child's own folder, so that nothing of others is ever in it.
         let scratch = self.home.join("tmp");
@@ -180,15 +191,18 @@ impl Opening<'_> {
                 .split_first()
                 .ok_or_else(|| Error::Invalid("there is no command".to_owned()))?;
             let arguments = arguments.iter().map(Into::into).collect();
-            return Ok(Starting { program: program.into(), arguments, folder, environment });
+            return Ok(ChildSpec { program: program.into(), arguments, folder, environment });
         };
         let command =
             ChildCommand { entry: self.entry, home: &self.home, folder: &folder, environment: &environment };
         let ConfinedCommand { program, arguments, environment } = command.confine(launcher, confinement)?;
-        Ok(Starting { program, arguments, folder, environment })
+        Ok(ChildSpec { program, arguments, folder, environment })
     }
 
-    async fn inside(&self, name: &str) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+    async fn inside(
+        &self,
+        name: &str,
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         let part = self.way.inside.get(name).cloned();
         let part = part.ok_or_else(|| Error::Invalid(format!("this program has no part called {name}")))?;
         let (ours, theirs) = duplex(LINE);
@@ -199,10 +213,10 @@ impl Opening<'_> {
 
     async fn document(
         &self,
-        source: Source,
+        source: ServiceDocumentSource,
         server: Option<Url>,
         filled: &Filled,
-    ) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         let mut headers: HeaderMap = headers(&filled.values)?.into_iter().collect();
         if let Some(token) = &filled.token {
             let bad =
@@ -214,14 +228,14 @@ impl Opening<'_> {
         let always = !headers.is_empty();
         let slowest = self.entry.tools.values().filter_map(|tool| tool.timeout_seconds).max();
         let limit = self.entry.timeout_seconds.max(slowest.unwrap_or_default());
-        let parts = Parts {
-            clients: Clients::new(self.way.allowed.clone())?,
-            places: Places { source, server, hosts: self.entry.hosts.clone() },
-            logins: openapi::Logins { named: filled.logins.clone(), always },
+        let parts = OpenApiServiceParts {
+            clients: ConnectorHttpClients::new(self.way.allowed.clone())?,
+            places: ServiceAddresses { source, server, hosts: self.entry.hosts.clone() },
+            logins: openapi::ServiceCredentialSet { named: filled.logins.clone(), always },
             headers,
             limit: Duration::from_secs(u64::from(limit)),
         };
-        let (service, left_out) = Service::open(parts).await?;
+        let (service, left_out) = OpenApiService::open(parts).await?;
         for (operation, why) in left_out {
             self.log.line(&format!("munshi: {operation} is left out: {why}"), &filled.scrubber).await;
         }
@@ -235,14 +249,23 @@ impl Opening<'_> {
         &self,
         read: Box<dyn AsyncRead + Send + Unpin>,
         write: Box<dyn AsyncWrite + Send + Unpin>,
-        child: Option<Running>,
-    ) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
-        let (read, too_long) = Watched::new(read, LONGEST_MESSAGE);
+        child: Option<ChildProcess>,
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
+        let (read, too_long) = MessageLengthWatcher::new(read, LONGEST_MESSAGE);
         let transport = AsyncRwTransport::new_client(read, write).with_max_line_length(LONGEST_MESSAGE);
-        Session::open(AnyTransport::new(transport), Around { too_long, child }, self.greeting).await
+        ConnectorSession::open(
+            AnyTransport::new(transport),
+            ConnectorSessionParts { too_long, child },
+            self.greeting,
+        )
+        .await
     }
 
-    async fn http(&self, url: &Url, filled: &Filled) -> Result<(Arc<Session>, crate::manifest::Manifest)> {
+    async fn http(
+        &self,
+        url: &Url,
+        filled: &Filled,
+    ) -> Result<(Arc<ConnectorSession>, crate::manifest::ConnectorManifest)> {
         if let Some(why) = self.way.allowed.refuses(url) {
             return Err(Error::Invalid(why));
         }
@@ -252,14 +275,19 @@ impl Opening<'_> {
             config = config.auth_header(token.clone());
         }
         config.max_sse_event_size = LONGEST_MESSAGE;
-        let clients = Clients::new(self.way.allowed.clone())?;
+        let clients = ConnectorHttpClients::new(self.way.allowed.clone())?;
         let transport = StreamableHttpClientTransport::with_client(
-            Bounded::new(clients.to(url).clone(), self.pass.clone()),
+            BoundedHttpClient::new(clients.to(url).clone(), self.pass.clone()),
             config,
         );
         // Here a message that is too long ends its own request.
         let (_, too_long) = watch::channel(0);
-        Session::open(AnyTransport::new(transport), Around { too_long, child: None }, self.greeting).await
+        ConnectorSession::open(
+            AnyTransport::new(transport),
+            ConnectorSessionParts { too_long, child: None },
+            self.greeting,
+        )
+        .await
     }
 }
 

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
-pub(super) struct Watched<R> {
+pub(super) struct MessageLengthWatcher<R> {
     inner: R,
     /// Since the last newline.
     length: usize,
@@ -15,7 +15,7 @@ pub(super) struct Watched<R> {
     too_long: watch::Sender<u64>,
 }
 
-impl<R> Watched<R> {
+impl<R> MessageLengthWatcher<R> {
     /// With what counts the messages that were too long.
     pub(super) fn new(inner: R, most: usize) -> (Self, watch::Receiver<u64>) {
         let (too_long, counted) = watch::channel(0);
@@ -36,7 +36,7 @@ impl<R> Watched<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for MessageLengthWatcher<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -16,11 +16,11 @@ use serde_json::{Map, Value};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::time::timeout;
 
-use super::child::Running;
+use super::child::ChildProcess;
 use super::transport::AnyTransport;
 use super::words;
 use crate::error::{Error, Result};
-use crate::manifest::{MOST_TOOLS, Manifest};
+use crate::manifest::{ConnectorManifest, MOST_TOOLS};
 
 /// Where a server finds the act's key, beside the argument that takes it.
 const KEY: &str = "munshi/key";
@@ -29,35 +29,35 @@ const MOST_PAGES: usize = 200;
 const CLOSING: Duration = Duration::from_secs(2);
 
 /// A connection, ready to be called.
-pub(crate) struct Session {
-    service: Mutex<Option<RunningService<RoleClient, Handler>>>,
+pub(crate) struct ConnectorSession {
+    service: Mutex<Option<RunningService<RoleClient, McpClientHandler>>>,
     peer: rmcp::Peer<RoleClient>,
     /// Set when the server says that its list of tools changed.
     pub changed: Arc<Notify>,
     /// Counts messages that were too long to be read.
     too_long: watch::Receiver<u64>,
-    child: Mutex<Option<Running>>,
+    child: Mutex<Option<ChildProcess>>,
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for ConnectorSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Session")
+        f.write_str("ConnectorSession")
     }
 }
 
 /// A connection with what it said first.
-pub(crate) struct Opened {
-    pub session: Arc<Session>,
-    pub manifest: Manifest,
+pub(crate) struct ConnectorConnection {
+    pub session: Arc<ConnectorSession>,
+    pub manifest: ConnectorManifest,
     pub took: Duration,
 }
 
 /// Answers what servers ask of us: nothing. It hears that a list of tools changed.
-pub(crate) struct Handler {
+pub(crate) struct McpClientHandler {
     changed: Arc<Notify>,
 }
 
-impl ClientHandler for Handler {
+impl ClientHandler for McpClientHandler {
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.changed.notify_one();
     }
@@ -70,34 +70,34 @@ impl ClientHandler for Handler {
 
 /// How hands are shaken. A server of an older revision may break over the newer way, so the two take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Greeting {
+pub(crate) enum HandshakeMode {
     /// As the newest revision does it, with the older way where the server knows no other.
     Newest,
     Older,
 }
 
 /// What a session is made of beside its transport.
-pub(crate) struct Around {
+pub(crate) struct ConnectorSessionParts {
     pub too_long: watch::Receiver<u64>,
-    pub child: Option<Running>,
+    pub child: Option<ChildProcess>,
 }
 
-impl Session {
+impl ConnectorSession {
     /// Shakes hands and asks for the tools. Whoever calls it sets the time it has.
     pub(super) async fn open(
         transport: AnyTransport,
-        around: Around,
-        greeting: Greeting,
-    ) -> Result<(Arc<Self>, Manifest)> {
+        around: ConnectorSessionParts,
+        greeting: HandshakeMode,
+    ) -> Result<(Arc<Self>, ConnectorManifest)> {
         let changed = Arc::new(Notify::new());
-        let Around { too_long, child } = around;
-        let handler = Handler { changed: changed.clone() };
+        let ConnectorSessionParts { too_long, child } = around;
+        let handler = McpClientHandler { changed: changed.clone() };
         let lifecycle = match greeting {
-            Greeting::Newest => ClientLifecycleMode::Auto {
+            HandshakeMode::Newest => ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::LATEST],
                 legacy_version: None,
             },
-            Greeting::Older => ClientLifecycleMode::Initialize,
+            HandshakeMode::Older => ClientLifecycleMode::Initialize,
         };
         let service = rmcp::serve_client_with_lifecycle(handler, transport, lifecycle)
             .await
@@ -110,7 +110,7 @@ impl Session {
     }
 
     /// Everything it can do, page by page.
-    pub(crate) async fn list(&self) -> Result<Manifest> {
+    pub(crate) async fn list(&self) -> Result<ConnectorManifest> {
         let (mut tools, mut cursor): (Vec<Tool>, Option<String>) = (Vec::new(), None);
         for _ in 0..MOST_PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor.take());
@@ -131,7 +131,7 @@ impl Session {
         let server = info.as_ref().and_then(|info| info.server_info.as_ref());
         let (name, version) =
             server.map_or(("", ""), |server| (server.name.as_str(), server.version.as_str()));
-        Ok(Manifest::of(name, version, tools))
+        Ok(ConnectorManifest::of(name, version, tools))
     }
 
     /// Calls a tool. Dropping it tells the server that nobody waits any more.
@@ -140,7 +140,7 @@ impl Session {
         tool: &str,
         arguments: Map<String, Value>,
         key: Option<String>,
-    ) -> Result<CallToolResult, Broken> {
+    ) -> Result<CallToolResult, ConnectorCallError> {
         let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         if let Some(key) = key {
             let mut meta = RequestMetaObject::new();
@@ -150,8 +150,8 @@ impl Session {
         let mut too_long = self.too_long.clone();
         too_long.mark_unchanged();
         tokio::select! {
-            answer = self.peer.call_tool(params) => answer.map_err(Broken::of),
-            Ok(()) = too_long.changed() => Err(Broken::TooLong),
+            answer = self.peer.call_tool(params) => answer.map_err(ConnectorCallError::of),
+            Ok(()) = too_long.changed() => Err(ConnectorCallError::TooLong),
         }
     }
 
@@ -184,7 +184,7 @@ impl Session {
 
 /// Why a call came to nothing.
 #[derive(Debug)]
-pub(crate) enum Broken {
+pub(crate) enum ConnectorCallError {
     /// The server's own no, in its words.
     Refused { code: i32, words: String },
     /// The line broke: it may have happened.
@@ -200,9 +200,9 @@ pub(crate) enum Broken {
 /// Why nothing was sent, or what was sent was turned away: what lets us in could not be had.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct NotSent(pub(super) String);
+pub(super) struct ConnectorCredentialError(pub(super) String);
 
-impl fmt::Display for Broken {
+impl fmt::Display for ConnectorCallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { words, .. } => write!(f, "it said no: {words}"),
@@ -213,7 +213,7 @@ impl fmt::Display for Broken {
     }
 }
 
-impl Broken {
+impl ConnectorCallError {
     fn of(error: ServiceError) -> Self {
         match error {
             ServiceError::McpError(error) => {
@@ -247,7 +247,7 @@ fn is_shut(error: &DynamicTransportError) -> bool {
 
 /// Why nothing was sent, where it is known that nothing was.
 fn not_sent(error: &DynamicTransportError) -> Option<String> {
-    causes(error).find_map(|cause| Some(cause.downcast_ref::<NotSent>()?.to_string()))
+    causes(error).find_map(|cause| Some(cause.downcast_ref::<ConnectorCredentialError>()?.to_string()))
 }
 
 fn unshaken(error: &ClientInitializeError) -> Error {

@@ -8,7 +8,7 @@ const LONGEST: usize = 8 * 1024;
 /// The parts of `WWW-Authenticate` that lead to a login.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Challenge {
+pub(crate) struct AuthChallenge {
     /// Where the service says who lets people in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_metadata: Option<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Challenge {
     pub error: Option<String>,
 }
 
-impl Challenge {
+impl AuthChallenge {
     /// Reads the Bearer challenge of a header; nothing where there is none.
     pub(crate) fn read(header: &str) -> Self {
         let header = header.get(..LONGEST).unwrap_or(header);
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_bearer_challenge_is_read_whatever_stands_beside_it() {
-        let read = Challenge::read(
+        let read = AuthChallenge::read(
             "Basic realm=\"x\", scope=\"not this\", Bearer realm=a, error=\"insufficient_scope\", scope=\"files:read files:write\", \
              resource_metadata=\"https://a.example/.well-known/oauth-protected-resource?x=\\\"1\\\"\"",
         );
@@ -103,14 +103,14 @@ mod tests {
             Some("https://a.example/.well-known/oauth-protected-resource?x=\"1\"")
         );
         assert!(read.wants_more());
-        assert_eq!(Challenge::read("Bearer"), Challenge::default());
-        assert_eq!(Challenge::read("bearer scope=one").scope.as_deref(), Some("one"));
+        assert_eq!(AuthChallenge::read("Bearer"), AuthChallenge::default());
+        assert_eq!(AuthChallenge::read("bearer scope=one").scope.as_deref(), Some("one"));
     }
 
     proptest::proptest! {
         #[test]
         fn no_header_breaks_it(header in "\\PC*") {
-            Challenge::read(&header);
+            AuthChallenge::read(&header);
         }
     }
 }

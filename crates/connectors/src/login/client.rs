@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::discover::Found;
-use super::fetch::Fetch;
+use super::discover::OAuthServerMetadata;
+use super::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
 
 /// A login on its way and its first renewals still need it.
@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(24 * 3600);
 
 /// How a client shows who it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Method {
+pub(super) enum ClientAuthMethod {
     #[serde(rename = "none")]
     None,
     #[serde(rename = "client_secret_basic")]
@@ -26,7 +26,7 @@ pub(super) enum Method {
     Post,
 }
 
-impl Method {
+impl ClientAuthMethod {
     const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -42,12 +42,12 @@ impl Method {
 
 /// Ourselves at one service.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Client {
+pub(super) struct OAuthClient {
     pub(super) issuer: String,
     pub(super) id: String,
     #[serde(default, with = "super::hidden::maybe")]
     pub(super) secret: Option<Zeroizing<String>>,
-    pub(super) method: Method,
+    pub(super) method: ClientAuthMethod,
     /// What it was noted down for; it is noted down anew for more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) scope: Option<String>,
@@ -59,29 +59,30 @@ pub(super) struct Client {
     pub(super) ends_at: Option<Timestamp>,
 }
 
-impl std::fmt::Debug for Client {
+impl std::fmt::Debug for OAuthClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Client({} at {})", self.id, self.issuer)
+        write!(f, "OAuthClient({} at {})", self.id, self.issuer)
     }
 }
 
-impl Client {
+impl OAuthClient {
     /// One that the operator has set up there.
-    pub(super) fn given(found: &Found, id: String, secret: Option<Zeroizing<String>>) -> Self {
+    pub(super) fn given(found: &OAuthServerMetadata, id: String, secret: Option<Zeroizing<String>>) -> Self {
         let method = match &secret {
-            None => Method::None,
-            Some(_) => usual(found, &[Method::Basic, Method::Post]).unwrap_or(Method::Basic),
+            None => ClientAuthMethod::None,
+            Some(_) => usual(found, &[ClientAuthMethod::Basic, ClientAuthMethod::Post])
+                .unwrap_or(ClientAuthMethod::Basic),
         };
         Self { issuer: found.issuer.clone(), id, secret, method, scope: None, redirect: None, ends_at: None }
     }
 
     /// One that is known by the address of a document.
-    pub(super) fn document(found: &Found, address: &str) -> Self {
+    pub(super) fn document(found: &OAuthServerMetadata, address: &str) -> Self {
         Self {
             issuer: found.issuer.clone(),
             id: address.to_owned(),
             secret: None,
-            method: Method::None,
+            method: ClientAuthMethod::None,
             scope: None,
             redirect: None,
             ends_at: None,
@@ -91,7 +92,7 @@ impl Client {
     /// Whether it can be used there again.
     pub(super) fn fits(
         &self,
-        found: &Found,
+        found: &OAuthServerMetadata,
         (scope, redirect): (Option<&str>, &str),
         now: Timestamp,
     ) -> bool {
@@ -103,8 +104,8 @@ impl Client {
 
     /// Has the service note us down.
     pub(super) async fn register(
-        fetch: &Fetch,
-        found: &Found,
+        fetch: &OAuthFetcher,
+        found: &OAuthServerMetadata,
         scope: Option<&str>,
         redirect: &str,
     ) -> Result<Self> {
@@ -115,7 +116,8 @@ impl Client {
                 found.issuer
             )));
         };
-        let method = usual(found, &[Method::None, Method::Basic, Method::Post]).unwrap_or(Method::None);
+        let method = usual(found, &[ClientAuthMethod::None, ClientAuthMethod::Basic, ClientAuthMethod::Post])
+            .unwrap_or(ClientAuthMethod::None);
         let mut grants = vec!["authorization_code", "refresh_token"];
         if found.device.is_some() {
             grants.push(super::device::GRANT);
@@ -138,12 +140,12 @@ impl Client {
             )));
         };
         let secret = answered.text("client_secret").filter(|secret| !secret.is_empty());
-        let noted = answered.text("token_endpoint_auth_method").and_then(Method::read);
+        let noted = answered.text("token_endpoint_auth_method").and_then(ClientAuthMethod::read);
         let method = match (noted, secret) {
             (Some(method), Some(_)) => method,
-            (None, Some(_)) if method == Method::None => Method::Basic,
+            (None, Some(_)) if method == ClientAuthMethod::None => ClientAuthMethod::Basic,
             (None, Some(_)) => method,
-            (_, None) => Method::None,
+            (_, None) => ClientAuthMethod::None,
         };
         Ok(Self {
             issuer: found.issuer.clone(),
@@ -162,8 +164,8 @@ impl Client {
         pairs: &mut Vec<(&'a str, &'a str)>,
     ) -> Option<(String, Zeroizing<String>)> {
         match (&self.secret, self.method) {
-            (Some(secret), Method::Basic) => Some((self.id.clone(), secret.clone())),
-            (Some(secret), Method::Post) => {
+            (Some(secret), ClientAuthMethod::Basic) => Some((self.id.clone(), secret.clone())),
+            (Some(secret), ClientAuthMethod::Post) => {
                 pairs.extend([("client_id", self.id.as_str()), ("client_secret", secret.as_str())]);
                 None
             }
@@ -181,9 +183,9 @@ fn moment(seconds: u64) -> Option<Timestamp> {
 }
 
 /// The first of these that the service takes. One that says nothing takes the second (RFC 8414).
-fn usual(found: &Found, ours: &[Method]) -> Option<Method> {
+fn usual(found: &OAuthServerMetadata, ours: &[ClientAuthMethod]) -> Option<ClientAuthMethod> {
     match &found.methods {
-        None => ours.contains(&Method::Basic).then_some(Method::Basic),
+        None => ours.contains(&ClientAuthMethod::Basic).then_some(ClientAuthMethod::Basic),
         Some(methods) => {
             ours.iter().copied().find(|method| methods.iter().any(|known| known == method.as_str()))
         }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use munshi_safety::audit::Actor;
+use munshi_safety::audit::AuditActor;
 use munshi_types::{ConnectorName, TenantId, Timestamp};
 use zeroize::Zeroizing;
 
-use super::challenge::Challenge;
-use super::client::Client;
-use super::discover::{self, Found};
-use super::flow::{self, Back};
-use super::{Ended, LIFE, Logins};
+use super::challenge::AuthChallenge;
+use super::client::OAuthClient;
+use super::discover::{self, OAuthServerMetadata};
+use super::flow::{self, OAuthReturnUrls};
+use super::{CompletedOAuthLogin, ConnectorLogins, LIFE};
 use crate::error::{Error, Result};
 
 pub(super) const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -19,7 +19,7 @@ const USUAL: u64 = 5;
 const SLOWER: u64 = 5;
 
 /// A code, and where it is typed.
-pub struct Code {
+pub struct DeviceAuthorization {
     pub user_code: String,
     /// Where it is typed.
     pub place: String,
@@ -30,17 +30,17 @@ pub struct Code {
     connector: String,
     device_code: Zeroizing<String>,
     interval: Duration,
-    found: Found,
-    client: Client,
+    found: OAuthServerMetadata,
+    client: OAuthClient,
     scope: Option<String>,
-    by: Actor,
+    by: AuditActor,
 }
 
-impl Logins {
+impl ConnectorLogins {
     /// Whether the service lets people in by a code.
     pub async fn takes_codes(&self, tenant: TenantId, connector: &ConnectorName) -> Result<bool> {
         let (_, url) = self.entry(tenant, connector.as_str()).await?;
-        Ok(discover::discover(&self.0.fetch, &url, &Challenge::default()).await?.device.is_some())
+        Ok(discover::discover(&self.0.fetch, &url, &AuthChallenge::default()).await?.device.is_some())
     }
 
     /// Asks for a code.
@@ -48,19 +48,20 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &ConnectorName,
-        back: &Back,
-        by: Actor,
-    ) -> Result<Code> {
+        back: &OAuthReturnUrls,
+        by: AuditActor,
+    ) -> Result<DeviceAuthorization> {
         let name = connector.as_str();
         let (entry, url) = self.entry(tenant, name).await?;
-        let said = Challenge::default();
+        let said = AuthChallenge::default();
         let found = discover::discover(&self.0.fetch, &url, &said).await?;
         let Some(address) = &found.device else {
             return Err(Error::NoLogin(format!("{} lets nobody in by a code", found.issuer)));
         };
         let address = self.0.fetch.address(address)?;
         let scope = self.scope(tenant, name, &entry, &found, &said).await?;
-        let asked = flow::Asked { entry: &entry, found: &found, scope: scope.as_deref(), back };
+        let asked =
+            flow::OAuthAuthorizationRequest { entry: &entry, found: &found, scope: scope.as_deref(), back };
         let client = self.client(tenant, name, &asked, &by).await?;
         let mut pairs = vec![("resource", found.resource.as_str())];
         pairs.extend(scope.as_deref().map(|scope| ("scope", scope)));
@@ -76,7 +77,7 @@ impl Logins {
         };
         let life = Duration::from_secs(answered.seconds("expires_in").unwrap_or(LIFE.as_secs())).min(LIFE);
         let interval = Duration::from_secs(answered.seconds("interval").unwrap_or(USUAL).max(1));
-        Ok(Code {
+        Ok(DeviceAuthorization {
             user_code: shown(&user_code),
             place: self.0.fetch.address(&place)?.into(),
             whole: text("verification_uri_complete")
@@ -96,14 +97,14 @@ impl Logins {
     }
 
     /// Waits until the person has typed the code and consented.
-    pub async fn finish_with_code(&self, mut code: Code) -> Result<Ended> {
+    pub async fn finish_with_code(&self, mut code: DeviceAuthorization) -> Result<CompletedOAuthLogin> {
         loop {
             tokio::time::sleep(code.interval).await;
             if self.0.clock.now() >= code.expires_at {
                 return Err(Error::NoLogin("nobody typed the code in time".to_owned()));
             }
             match self.asked(&code).await {
-                Ok(()) => return Ok(Ended { tenant: code.tenant, connector: code.connector }),
+                Ok(()) => return Ok(CompletedOAuthLogin { tenant: code.tenant, connector: code.connector }),
                 Err(Asked::NotYet) => {}
                 Err(Asked::TooOften) => {
                     code.interval += Duration::from_secs(SLOWER);
@@ -113,7 +114,7 @@ impl Logins {
         }
     }
 
-    async fn asked(&self, code: &Code) -> Result<(), Asked> {
+    async fn asked(&self, code: &DeviceAuthorization) -> Result<(), Asked> {
         let given = [("grant_type", GRANT), ("device_code", code.device_code.as_str())];
         let exchanged = self.exchange(&code.found, code.client.clone(), &given, code.scope.clone()).await;
         let kept = match exchanged {

@@ -5,13 +5,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::challenge::Challenge;
-use super::fetch::Fetch;
+use super::challenge::AuthChallenge;
+use super::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
 
 /// All that is needed for a login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(super) struct OAuthServerMetadata {
     pub(super) issuer: String,
     pub(super) authorize: Option<String>,
     pub(super) token: String,
@@ -64,15 +64,19 @@ struct Server {
 }
 
 /// Looks for the way in, with what the service said last.
-pub(super) async fn discover(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+pub(super) async fn discover(
+    fetch: &OAuthFetcher,
+    connector: &Url,
+    said: &AuthChallenge,
+) -> Result<OAuthServerMetadata> {
     fetch.in_time(connector, find(fetch, connector, said)).await
 }
 
-async fn find(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found> {
+async fn find(fetch: &OAuthFetcher, connector: &Url, said: &AuthChallenge) -> Result<OAuthServerMetadata> {
     // What we are given will be shown there, where nobody may read along.
     let connector = &fetch.address(connector.as_str())?;
     let asked = fetch.challenge(connector).await?;
-    let is_wanted = asked.is_some() || *said != Challenge::default();
+    let is_wanted = asked.is_some() || *said != AuthChallenge::default();
     let asked = asked.unwrap_or_default();
     let metadata = asked.resource_metadata.as_ref().or(said.resource_metadata.as_ref());
     let Some(resource) = resource(fetch, connector, metadata.map(String::as_str)).await? else {
@@ -93,7 +97,7 @@ async fn find(fetch: &Fetch, connector: &Url, said: &Challenge) -> Result<Found>
 }
 
 /// The service's own document: where it said, or where such documents are.
-async fn resource(fetch: &Fetch, connector: &Url, said: Option<&str>) -> Result<Option<Resource>> {
+async fn resource(fetch: &OAuthFetcher, connector: &Url, said: Option<&str>) -> Result<Option<Resource>> {
     if let Some(said) = said {
         let url = fetch.address(said)?;
         return Ok(read(fetch.document(&url).await?));
@@ -112,7 +116,7 @@ async fn resource(fetch: &Fetch, connector: &Url, said: Option<&str>) -> Result<
 }
 
 /// What an issuer says of itself, wherever its document is. One that is another's is refused.
-async fn server(fetch: &Fetch, issuer: &str) -> Result<Option<Server>> {
+async fn server(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<Server>> {
     let url = fetch.address(issuer)?;
     let path = url.path().trim_end_matches('/').to_owned();
     let mut tries = vec![
@@ -133,12 +137,16 @@ async fn server(fetch: &Fetch, issuer: &str) -> Result<Option<Server>> {
 }
 
 /// Where an issuer takes logins back, as far as it says so.
-pub(super) async fn revocation(fetch: &Fetch, issuer: &str) -> Result<Option<String>> {
+pub(super) async fn revocation(fetch: &OAuthFetcher, issuer: &str) -> Result<Option<String>> {
     Ok(server(fetch, issuer).await?.and_then(|server| server.revocation_endpoint))
 }
 
 /// A service of an older revision lets people in itself, and may not even say where.
-async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<String>, bool)) -> Result<Found> {
+async fn older(
+    fetch: &OAuthFetcher,
+    connector: &Url,
+    (scope, is_wanted): (Option<String>, bool),
+) -> Result<OAuthServerMetadata> {
     let base = fetch.address(&connector.origin().ascii_serialization())?;
     let resource = connector.as_str().to_owned();
     let path = at(&base, "/.well-known/oauth-authorization-server")?;
@@ -152,7 +160,7 @@ async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<Strin
         return Err(Error::NoLogin(format!("{connector} asks for no login")));
     }
     let endpoint = |path: &str| at(&base, path).map(String::from);
-    Ok(Found {
+    Ok(OAuthServerMetadata {
         issuer: base.origin().ascii_serialization(),
         authorize: Some(endpoint("/authorize")?),
         token: endpoint("/token")?,
@@ -169,7 +177,12 @@ async fn older(fetch: &Fetch, connector: &Url, (scope, is_wanted): (Option<Strin
 }
 
 /// With addresses that may be asked, and a proof of who began.
-fn checked(fetch: &Fetch, server: Server, resource: String, scope: Option<String>) -> Result<Found> {
+fn checked(
+    fetch: &OAuthFetcher,
+    server: Server,
+    resource: String,
+    scope: Option<String>,
+) -> Result<OAuthServerMetadata> {
     let proves = server.code_challenge_methods_supported.as_ref();
     let authorize = server
         .authorization_endpoint
@@ -185,7 +198,7 @@ fn checked(fetch: &Fetch, server: Server, resource: String, scope: Option<String
         fetch.address(address)?;
     }
     fetch.address(&server.token_endpoint)?;
-    Ok(Found {
+    Ok(OAuthServerMetadata {
         lasts_by_scope: server.scopes_supported.iter().any(|scope| scope == LASTING),
         issuer: server.issuer,
         authorize,

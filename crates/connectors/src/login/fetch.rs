@@ -8,10 +8,10 @@ use serde_json::Value;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::challenge::Challenge;
+use super::challenge::AuthChallenge;
 use crate::error::{Error, Result};
-use crate::link::Clients;
-use crate::link::address::Allowed;
+use crate::link::ConnectorHttpClients;
+use crate::link::address::AllowedHosts;
 
 const LARGEST: usize = 256 * 1024;
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -19,19 +19,19 @@ const JSON: &str = "application/json";
 
 /// Asks, and follows nobody elsewhere.
 #[derive(Clone)]
-pub(super) struct Fetch {
-    clients: Clients,
+pub(super) struct OAuthFetcher {
+    clients: ConnectorHttpClients,
     /// For one answer, from the first letter to the last.
     patience: Duration,
 }
 
 /// What a form was answered with.
-pub(super) struct Answered {
+pub(super) struct OAuthFormResponse {
     pub(super) status: StatusCode,
     pub(super) body: Value,
 }
 
-impl Answered {
+impl OAuthFormResponse {
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         self.body.get(key)?.as_str()
     }
@@ -59,9 +59,9 @@ impl Answered {
     }
 }
 
-impl Fetch {
-    pub(super) fn new(allowed: Allowed, patience: Duration) -> Result<Self> {
-        Ok(Self { clients: Clients::new(allowed)?, patience })
+impl OAuthFetcher {
+    pub(super) fn new(allowed: AllowedHosts, patience: Duration) -> Result<Self> {
+        Ok(Self { clients: ConnectorHttpClients::new(allowed)?, patience })
     }
 
     /// Several questions to one end have so long for all of them: whoever answers each in the last moment is given up too.
@@ -104,7 +104,7 @@ impl Fetch {
     }
 
     /// What the connector itself says to somebody without a login; none where it wants none.
-    pub(super) async fn challenge(&self, url: &Url) -> Result<Option<Challenge>> {
+    pub(super) async fn challenge(&self, url: &Url) -> Result<Option<AuthChallenge>> {
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         let request =
             self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).timeout(self.patience);
@@ -121,7 +121,7 @@ impl Fetch {
         url: &Url,
         pairs: &[(&str, &str)],
         login: Option<&(String, Zeroizing<String>)>,
-    ) -> Result<Answered> {
+    ) -> Result<OAuthFormResponse> {
         let form = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
         let mut request =
             self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, FORM).header(ACCEPT, JSON);
@@ -131,12 +131,12 @@ impl Fetch {
         self.sent(url, request.body(form)).await
     }
 
-    pub(super) async fn json(&self, url: &Url, body: &Value) -> Result<Answered> {
+    pub(super) async fn json(&self, url: &Url, body: &Value) -> Result<OAuthFormResponse> {
         let request = self.clients.to(url).post(url.clone()).header(CONTENT_TYPE, JSON).header(ACCEPT, JSON);
         self.sent(url, request.body(body.to_string())).await
     }
 
-    async fn sent(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<Answered> {
+    async fn sent(&self, url: &Url, request: reqwest::RequestBuilder) -> Result<OAuthFormResponse> {
         let response = request.timeout(self.patience).send().await.map_err(|error| lost(url, &error))?;
         let status = response.status();
         let body = read(url, response).await?;
@@ -144,15 +144,15 @@ impl Fetch {
         if status.is_server_error() {
             return Err(Error::Unreachable(format!("{} answered {status}", place(url))));
         }
-        Ok(Answered { status, body })
+        Ok(OAuthFormResponse { status, body })
     }
 }
 
 /// Every challenge of an answer, read as one.
-pub(crate) fn challenge_of(response: &Response) -> Challenge {
+pub(crate) fn challenge_of(response: &Response) -> AuthChallenge {
     let headers = response.headers().get_all(reqwest::header::WWW_AUTHENTICATE);
     let texts: Vec<&str> = headers.iter().filter_map(|header| header.to_str().ok()).collect();
-    Challenge::read(&texts.join(", "))
+    AuthChallenge::read(&texts.join(", "))
 }
 
 async fn read(url: &Url, mut response: Response) -> Result<Zeroizing<Vec<u8>>> {

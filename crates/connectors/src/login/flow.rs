@@ -1,19 +1,19 @@
 //! A login in a browser: to the service and back.
 
-use munshi_identity::Token;
-use munshi_safety::audit::Actor;
+use munshi_identity::SecretToken;
+use munshi_safety::audit::AuditActor;
 use munshi_types::{ConnectorName, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::challenge::Challenge;
-use super::client::Client;
-use super::discover::{self, Found, LASTING};
-use super::finish::Returned;
-use super::rows::{self, Kind};
-use super::{LIFE, Logins, Who};
-use crate::declared::{Entry, Given, Reached};
+use super::challenge::AuthChallenge;
+use super::client::OAuthClient;
+use super::discover::{self, LASTING, OAuthServerMetadata};
+use super::finish::OAuthCallback;
+use super::rows::{self, LoginRowKind};
+use super::{ConnectorLoginUser, ConnectorLogins, LIFE};
+use crate::declared::{ConnectorEntry, ConnectorTransport, MaybeSecret};
 use crate::error::{Error, Result};
 use crate::rows::current;
 
@@ -24,13 +24,13 @@ pub(super) const LONGEST_SCOPE: usize = 2_000;
 
 /// Where people come back to, and where our own document is, which some services know us by.
 #[derive(Clone, Debug)]
-pub struct Back {
+pub struct OAuthReturnUrls {
     pub redirect: String,
     /// Only an address that everybody reaches, over https.
     pub document: Option<String>,
 }
 
-impl Back {
+impl OAuthReturnUrls {
     /// At a server of ours that people open by this address.
     pub fn to(base: &str) -> Self {
         let base = base.trim_end_matches('/');
@@ -43,84 +43,84 @@ impl Back {
 }
 
 /// A login that was begun.
-pub struct Begun {
+pub struct PendingOAuthLogin {
     /// Where to send the person.
     pub to: Url,
     /// What whoever comes back must have: their browser keeps it, and nobody else.
-    pub token: Token,
+    pub token: SecretToken,
     pub expires_at: Timestamp,
     /// Who lets them in there, for people.
     pub issuer: String,
 }
 
-impl Begun {
+impl PendingOAuthLogin {
     /// Whether somebody brings the answer to this very login.
-    pub fn is_answered_by(&self, returned: &Returned) -> bool {
+    pub fn is_answered_by(&self, returned: &OAuthCallback) -> bool {
         self.token.derives(STATE, &returned.state)
     }
 }
 
 /// What a login is asked for with.
-pub(super) struct Asked<'a> {
-    pub(super) entry: &'a Entry,
-    pub(super) found: &'a Found,
+pub(super) struct OAuthAuthorizationRequest<'a> {
+    pub(super) entry: &'a ConnectorEntry,
+    pub(super) found: &'a OAuthServerMetadata,
     pub(super) scope: Option<&'a str>,
-    pub(super) back: &'a Back,
+    pub(super) back: &'a OAuthReturnUrls,
 }
 
 /// Who begins a login, and by which link.
-pub(super) struct Beginning {
-    pub(super) by: Actor,
+pub(super) struct OAuthInitiator {
+    pub(super) by: AuditActor,
     /// None where the command waits for the answer itself.
-    pub(super) who: Option<Who>,
+    pub(super) who: Option<ConnectorLoginUser>,
     /// Its hash: it is used up with the login.
     pub(super) link: Option<Vec<u8>>,
 }
 
 /// What a state stands for.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Way {
-    pub(super) found: Found,
+pub(super) struct OAuthFlow {
+    pub(super) found: OAuthServerMetadata,
     pub(super) client_id: String,
     pub(super) redirect: String,
     pub(super) scope: Option<String>,
-    pub(super) by: Actor,
+    pub(super) by: AuditActor,
     #[serde(default)]
-    pub(super) who: Option<Who>,
+    pub(super) who: Option<ConnectorLoginUser>,
     #[serde(default)]
     pub(super) link: Option<Vec<u8>>,
 }
 
-impl Logins {
+impl ConnectorLogins {
     /// Begins a login, for whoever sends the person there.
     pub async fn begin(
         &self,
         tenant: TenantId,
         connector: &ConnectorName,
-        back: &Back,
-        by: Actor,
-    ) -> Result<Begun> {
-        let beginning = Beginning { by, who: None, link: None };
-        self.begin_for(tenant, connector.as_str(), back, &Challenge::default(), beginning).await
+        back: &OAuthReturnUrls,
+        by: AuditActor,
+    ) -> Result<PendingOAuthLogin> {
+        let beginning = OAuthInitiator { by, who: None, link: None };
+        self.begin_for(tenant, connector.as_str(), back, &AuthChallenge::default(), beginning).await
     }
 
     pub(super) async fn begin_for(
         &self,
         tenant: TenantId,
         connector: &str,
-        back: &Back,
-        said: &Challenge,
-        Beginning { by, who, link }: Beginning,
-    ) -> Result<Begun> {
+        back: &OAuthReturnUrls,
+        said: &AuthChallenge,
+        OAuthInitiator { by, who, link }: OAuthInitiator,
+    ) -> Result<PendingOAuthLogin> {
         let (entry, url) = self.entry(tenant, connector).await?;
         let found = discover::discover(&self.0.fetch, &url, said).await?;
         let Some(authorize) = found.authorize.clone() else {
             return Err(Error::NoLogin(format!("{} lets people in by a code only: --device", found.issuer)));
         };
         let scope = self.scope(tenant, connector, &entry, &found, said).await?;
-        let asked = Asked { entry: &entry, found: &found, scope: scope.as_deref(), back };
+        let asked = OAuthAuthorizationRequest { entry: &entry, found: &found, scope: scope.as_deref(), back };
         let client = self.client(tenant, connector, &asked, &by).await?;
-        let token = Token::random(self.0.random.as_ref());
+        let token = SecretToken::random(self.0.random.as_ref());
         let state = token.derived(STATE);
         let mut to = self.0.fetch.address(&authorize)?;
         to.query_pairs_mut()
@@ -139,25 +139,25 @@ impl Logins {
         let (now, issuer) = (self.0.clock.now(), found.issuer.clone());
         let expires_at = now.plus(LIFE);
         let (client_id, redirect) = (client.id, back.redirect.clone());
-        let way = Way { found, client_id, redirect, scope, by, who, link };
+        let way = OAuthFlow { found, client_id, redirect, scope, by, who, link };
         let name = connector.to_owned();
         let put = move |tx: &mut munshi_store::Tx<'_>| {
-            rows::put(tx, (Kind::State, &state), &name, &way, (now, expires_at))
+            rows::put(tx, (LoginRowKind::State, &state), &name, &way, (now, expires_at))
         };
         self.0.db.write(tenant, put).await?;
-        Ok(Begun { to, token, expires_at, issuer })
+        Ok(PendingOAuthLogin { to, token, expires_at, issuer })
     }
 
     /// The connector as it is declared, where it can be logged in at.
-    pub(super) async fn entry(&self, tenant: TenantId, connector: &str) -> Result<(Entry, Url)> {
+    pub(super) async fn entry(&self, tenant: TenantId, connector: &str) -> Result<(ConnectorEntry, Url)> {
         let (_, mut declared) = self.0.db.read(tenant, current).await?;
         let name: Option<ConnectorName> = connector.parse().ok();
         let entry = name.and_then(|name| declared.0.remove(&name));
         let missing = || Error::NoLogin(format!("there is no connector called {connector}"));
         let entry = entry.ok_or_else(missing)?;
         match entry.reached() {
-            Ok(Reached::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
-            Ok(Reached::Http(_)) => {
+            Ok(ConnectorTransport::Http(url)) if entry.asks_for_login() => Ok((entry, url)),
+            Ok(ConnectorTransport::Http(_)) => {
                 let given =
                     format!("{connector} has a token: change that, or take it out of connectors.toml");
                 Err(Error::NoLogin(given))
@@ -173,42 +173,47 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        asked: &Asked<'_>,
-        by: &Actor,
-    ) -> Result<Client> {
-        let Asked { entry, found, scope, back } = asked;
+        asked: &OAuthAuthorizationRequest<'_>,
+        by: &AuditActor,
+    ) -> Result<OAuthClient> {
+        let OAuthAuthorizationRequest { entry, found, scope, back } = asked;
         if let Some(given) = self.given_client(tenant, entry, found).await? {
             return Ok(given);
         }
         if let (true, Some(address)) = (found.takes_documents, &back.document) {
-            return Ok(Client::document(found, address));
+            return Ok(OAuthClient::document(found, address));
         }
         let (known, now) = (self.known_client(tenant, connector).await?, self.0.clock.now());
         if let Some(known) = known.filter(|known| known.fits(found, (*scope, &back.redirect), now)) {
             // Whoever went there in vain may have been told that nobody knows us: that is not said to us.
             let name = connector.to_owned();
-            let last = move |tx: &mut munshi_store::Tx<'_>| rows::last_in_vain::<Way>(tx, &name, now);
+            let last = move |tx: &mut munshi_store::Tx<'_>| rows::last_in_vain::<OAuthFlow>(tx, &name, now);
             let last = self.0.db.read(tenant, last).await?;
             if last.is_none_or(|last| last.client_id != known.id) {
                 return Ok(known);
             }
         }
-        let client = Client::register(&self.0.fetch, found, *scope, &back.redirect).await?;
+        let client = OAuthClient::register(&self.0.fetch, found, *scope, &back.redirect).await?;
         self.keep_client(tenant, connector, &client, by).await?;
         Ok(client)
     }
 
-    async fn given_client(&self, tenant: TenantId, entry: &Entry, found: &Found) -> Result<Option<Client>> {
+    async fn given_client(
+        &self,
+        tenant: TenantId,
+        entry: &ConnectorEntry,
+        found: &OAuthServerMetadata,
+    ) -> Result<Option<OAuthClient>> {
         let Some(id) = &entry.client.id else { return Ok(None) };
         let secret = match &entry.client.secret {
             None => None,
-            Some(Given::Plain(text)) => Some(Zeroizing::new(text.clone())),
-            Some(Given::Secret(name)) => {
+            Some(MaybeSecret::Plain(text)) => Some(Zeroizing::new(text.clone())),
+            Some(MaybeSecret::Secret(name)) => {
                 let opened = self.0.vault.open(tenant, name).await?;
                 Some(Zeroizing::new(opened.expose().to_owned()))
             }
         };
-        Ok(Some(Client::given(found, id.clone(), secret)))
+        Ok(Some(OAuthClient::given(found, id.clone(), secret)))
     }
 
     /// The one that the login was begun with.
@@ -216,16 +221,16 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        entry: &Entry,
-        way: &Way,
-    ) -> Result<Client> {
+        entry: &ConnectorEntry,
+        way: &OAuthFlow,
+    ) -> Result<OAuthClient> {
         let given = self.given_client(tenant, entry, &way.found).await?;
         if let Some(given) = given.filter(|given| given.id == way.client_id) {
             return Ok(given);
         }
         let known = self.known_client(tenant, connector).await?;
-        let is_same = |known: &Client| known.id == way.client_id && known.issuer == way.found.issuer;
-        Ok(known.filter(is_same).unwrap_or_else(|| Client::document(&way.found, &way.client_id)))
+        let is_same = |known: &OAuthClient| known.id == way.client_id && known.issuer == way.found.issuer;
+        Ok(known.filter(is_same).unwrap_or_else(|| OAuthClient::document(&way.found, &way.client_id)))
     }
 
     /// What is asked for: as the operator says, or what the service wants beside what we have already.
@@ -233,9 +238,9 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        entry: &Entry,
-        found: &Found,
-        said: &Challenge,
+        entry: &ConnectorEntry,
+        found: &OAuthServerMetadata,
+        said: &AuthChallenge,
     ) -> Result<Option<String>> {
         let mut scopes: Vec<String> = Vec::new();
         let mut add = |text: &str| {

@@ -2,23 +2,23 @@
 
 use munshi_types::{ConnectorName, TenantId};
 
-use super::Logins;
+use super::ConnectorLogins;
 use super::discover;
-use super::kept::Kept;
+use super::kept::StoredOAuthLogin;
 use crate::error::{Error, Result};
 
 /// What lets us into a connector, as it was when that was about to be taken away.
-pub struct LastLogin(Kept);
+pub struct RevocableLogin(StoredOAuthLogin);
 
-impl std::fmt::Debug for LastLogin {
+impl std::fmt::Debug for RevocableLogin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LastLogin")
+        f.write_str("RevocableLogin")
     }
 }
 
 /// What became of a login at the service that gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum GivenBack {
+pub enum LoginRevocation {
     /// It is good no more.
     Revoked,
     /// The service takes nothing back: it is good there until it ends, or somebody ends it there.
@@ -27,31 +27,35 @@ pub enum GivenBack {
     NotHeard { at: String, why: String },
 }
 
-impl Logins {
+impl ConnectorLogins {
     /// What lets us in there now, to be given back once it is forgotten here; none where nobody has logged in.
-    pub async fn last_login(&self, tenant: TenantId, connector: &ConnectorName) -> Result<Option<LastLogin>> {
-        Ok(self.kept(tenant, connector.as_str()).await?.map(LastLogin))
+    pub async fn last_login(
+        &self,
+        tenant: TenantId,
+        connector: &ConnectorName,
+    ) -> Result<Option<RevocableLogin>> {
+        Ok(self.kept(tenant, connector.as_str()).await?.map(RevocableLogin))
     }
 
     /// Gives a login back. Whatever comes of it, it is forgotten here.
-    pub async fn give_back(&self, last: &LastLogin) -> GivenBack {
+    pub async fn give_back(&self, last: &RevocableLogin) -> LoginRevocation {
         let at = last.0.client.issuer.clone();
         match self.revoke(&last.0).await {
-            Ok(true) => GivenBack::Revoked,
-            Ok(false) => GivenBack::NotTaken { at },
-            Err(error) => GivenBack::NotHeard { at, why: error.to_string() },
+            Ok(true) => LoginRevocation::Revoked,
+            Ok(false) => LoginRevocation::NotTaken { at },
+            Err(error) => LoginRevocation::NotHeard { at, why: error.to_string() },
         }
     }
 
     /// The same where nobody waits to hear of it.
-    pub(super) async fn revoke_quietly(&self, kept: &Kept) {
+    pub(super) async fn revoke_quietly(&self, kept: &StoredOAuthLogin) {
         if let Err(error) = self.revoke(kept).await {
             tracing::info!(%error, at = kept.client.issuer, "a login that is not used could not be given back");
         }
     }
 
     /// False where the service has no place for that. What renews it takes the rest with it; else it is all there is.
-    async fn revoke(&self, kept: &Kept) -> Result<bool> {
+    async fn revoke(&self, kept: &StoredOAuthLogin) -> Result<bool> {
         let place = match &kept.revoke {
             Some(place) => Some(place.clone()),
             None => discover::revocation(&self.0.fetch, &kept.client.issuer).await?,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use munshi_safety::audit::{Actor, ActorKind, Event, NewEntry};
-use munshi_safety::vault::{self, By, Secret, SecretRef};
+use munshi_safety::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_safety::vault::{self, SecretRef, VaultAuditContext, VaultSecret};
 use munshi_safety::{Error as SafetyError, audit};
 use munshi_store::{PlatformTx, Tx};
 use munshi_types::{TenantId, Timestamp};
@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::Logins;
-use super::client::Client;
-use super::fetch::Answered;
+use super::ConnectorLogins;
+use super::client::OAuthClient;
+use super::fetch::OAuthFormResponse;
 use super::flow::LONGEST_SCOPE;
 use super::rows;
 use crate::error::{Error, Result};
@@ -23,8 +23,8 @@ const LONGEST: u64 = 365 * 24 * 3600;
 
 /// What opens the door, and what renews it.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Kept {
-    pub(super) client: Client,
+pub(super) struct StoredOAuthLogin {
+    pub(super) client: OAuthClient,
     /// Where it is renewed.
     pub(super) token: String,
     /// Where it is given back, if anywhere.
@@ -42,9 +42,9 @@ pub(super) struct Kept {
     pub(super) expires_at: Option<Timestamp>,
 }
 
-impl Kept {
+impl StoredOAuthLogin {
     /// Takes over what a token endpoint answered. What it does not say stays as it was.
-    pub(super) fn take(&mut self, answered: &Answered, now: Timestamp) -> Result<()> {
+    pub(super) fn take(&mut self, answered: &OAuthFormResponse, now: Timestamp) -> Result<()> {
         let odd = |what: &str| Error::NoLogin(format!("{} answered {what}", self.client.issuer));
         let access = answered.text("access_token").filter(|token| is_sendable(token));
         let access = access.ok_or_else(|| odd("without a token that can be sent"))?.to_owned();
@@ -102,17 +102,25 @@ pub(crate) fn last_at(tx: &mut Tx<'_>, connector: &str) -> Result<Option<Timesta
     Ok(vault::set_at(tx, &login_of(connector)?)?)
 }
 
-impl Logins {
-    pub(super) async fn kept(&self, tenant: TenantId, connector: &str) -> Result<Option<Kept>> {
+impl ConnectorLogins {
+    pub(super) async fn kept(&self, tenant: TenantId, connector: &str) -> Result<Option<StoredOAuthLogin>> {
         Ok(self.sealed(tenant, connector).await?.map(|(kept, _)| kept))
     }
 
     /// With the secret that it was read from: whoever changes it says what they know.
-    pub(super) async fn sealed(&self, tenant: TenantId, connector: &str) -> Result<Option<(Kept, Secret)>> {
+    pub(super) async fn sealed(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+    ) -> Result<Option<(StoredOAuthLogin, VaultSecret)>> {
         self.opened(tenant, &login_of(connector)?).await
     }
 
-    pub(super) async fn known_client(&self, tenant: TenantId, connector: &str) -> Result<Option<Client>> {
+    pub(super) async fn known_client(
+        &self,
+        tenant: TenantId,
+        connector: &str,
+    ) -> Result<Option<OAuthClient>> {
         Ok(self.opened(tenant, &client_of(connector)?).await?.map(|(client, _)| client))
     }
 
@@ -120,7 +128,7 @@ impl Logins {
         &self,
         tenant: TenantId,
         name: &SecretRef,
-    ) -> Result<Option<(T, Secret)>> {
+    ) -> Result<Option<(T, VaultSecret)>> {
         let secret = match self.0.vault.open(tenant, name).await {
             Ok(secret) => secret,
             Err(SafetyError::NoSecret { .. }) => return Ok(None),
@@ -136,9 +144,12 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        (known, kept): (Secret, &Kept),
+        (known, kept): (VaultSecret, &StoredOAuthLogin),
     ) -> Result<bool> {
-        let by = By { actor: Actor::new(ActorKind::System, "connectors"), now: self.0.clock.now() };
+        let by = VaultAuditContext {
+            actor: AuditActor::new(AuditActorKind::System, "connectors"),
+            now: self.0.clock.now(),
+        };
         let (name, secret) = (login_of(connector)?, written(kept)?);
         Ok(self.0.vault.replace(tenant, &name, known, secret, by).await?)
     }
@@ -147,10 +158,10 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        client: &Client,
-        by: &Actor,
+        client: &OAuthClient,
+        by: &AuditActor,
     ) -> Result<()> {
-        let by = By { actor: by.clone(), now: self.0.clock.now() };
+        let by = VaultAuditContext { actor: by.clone(), now: self.0.clock.now() };
         self.0.vault.set(tenant, &client_of(connector)?, written(client)?, by).await?;
         Ok(())
     }
@@ -160,7 +171,10 @@ impl Logins {
         if !matches!(no, "invalid_client" | "unauthorized_client") {
             return Ok(());
         }
-        let by = By { actor: Actor::new(ActorKind::System, "connectors"), now: self.0.clock.now() };
+        let by = VaultAuditContext {
+            actor: AuditActor::new(AuditActorKind::System, "connectors"),
+            now: self.0.clock.now(),
+        };
         self.0.vault.remove(tenant, &client_of(connector)?, by).await?;
         Ok(())
     }
@@ -171,18 +185,18 @@ impl Logins {
         &self,
         tenant: TenantId,
         connector: &str,
-        kept: &Kept,
-        (by, link): (&Actor, Option<Vec<u8>>),
+        kept: &StoredOAuthLogin,
+        (by, link): (&AuditActor, Option<Vec<u8>>),
     ) -> Result<bool> {
         let (now, ids, vault) = (self.0.clock.now(), self.0.ids.clone(), self.0.vault.clone());
-        let entry = NewEntry {
+        let entry = NewAuditEntry {
             actor: by.clone(),
-            event: Event::CONNECTOR_LOGGED_IN,
+            event: AuditEvent::CONNECTOR_LOGGED_IN,
             subject: connector.to_owned(),
             payload: json!({ "at": kept.client.issuer, "scope": kept.scope, "lasts": kept.refresh.is_some() }),
         };
         let (name, secret) = (login_of(connector)?, written(kept)?);
-        let (connector, by) = (connector.to_owned(), By { actor: by.clone(), now });
+        let (connector, by) = (connector.to_owned(), VaultAuditContext { actor: by.clone(), now });
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<bool> {
             let is_first = tx.as_tenant(tenant, |tx| -> Result<bool> {
                 let is_first = rows::use_link(tx, link.as_deref(), now)?;
@@ -204,7 +218,7 @@ impl Logins {
     }
 }
 
-fn written(value: &impl Serialize) -> Result<Secret> {
+fn written(value: &impl Serialize) -> Result<VaultSecret> {
     let text = serde_json::to_string(value).map_err(|error| Error::Invalid(error.to_string()))?;
-    Ok(Secret::new(text)?)
+    Ok(VaultSecret::new(text)?)
 }

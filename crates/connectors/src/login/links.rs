@@ -1,23 +1,23 @@
 //! Links that lead a person to a connector's service, from wherever they are met. A link opens nothing by itself: whoever
 //! follows it has to be somebody who may let us in.
 
-use munshi_identity::Token;
-use munshi_safety::audit::Actor;
+use munshi_identity::SecretToken;
+use munshi_safety::audit::AuditActor;
 use munshi_store::{PlatformTx, Tx};
 use munshi_types::{PersonId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::challenge::Challenge;
-use super::flow::{Back, Beginning, Begun};
-use super::proof::Waiting;
-use super::rows::{self, Kind};
-use super::{LINK_LIFE, Logins, Who};
+use super::challenge::AuthChallenge;
+use super::flow::{OAuthInitiator, OAuthReturnUrls, PendingOAuthLogin};
+use super::proof::PendingBrowser;
+use super::rows::{self, LoginRowKind};
+use super::{ConnectorLoginUser, ConnectorLogins, LINK_LIFE};
 use crate::error::{Error, Result};
 use crate::rows::CONNECTORS;
 
 /// Where a link leads.
 #[derive(Clone, Debug)]
-pub struct Led {
+pub struct ConnectorLoginLink {
     pub tenant: TenantId,
     pub connector: String,
     /// Where that is, for people.
@@ -25,75 +25,93 @@ pub struct Led {
     /// Whom it was sent to; nobody where an operator asked for it.
     pub to: Option<PersonId>,
     pub(super) hash: Vec<u8>,
-    pub(super) waiting: Vec<Waiting>,
-    by: Actor,
-    said: Challenge,
+    pub(super) waiting: Vec<PendingBrowser>,
+    by: AuditActor,
+    said: AuthChallenge,
 }
 
 /// What is kept of a link.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Body {
+pub(super) struct ConnectorLoginLinkBody {
     /// Who asked for it.
-    by: Actor,
+    by: AuditActor,
     #[serde(default)]
     pub(super) to: Option<PersonId>,
     #[serde(default)]
-    said: Challenge,
+    said: AuthChallenge,
     /// Browsers in which it was opened by somebody who has not shown yet who they are, or has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) waiting: Vec<Waiting>,
+    pub(super) waiting: Vec<PendingBrowser>,
 }
 
 /// Makes a link for somebody; gives what it ends with. It is good for one login, within a day.
 pub(crate) fn offer(
     tx: &mut Tx<'_>,
     connector: &str,
-    (by, to): (Actor, Option<PersonId>),
-    said: Challenge,
+    (by, to): (AuditActor, Option<PersonId>),
+    said: AuthChallenge,
     (random, now): (&dyn munshi_types::Random, Timestamp),
-) -> Result<Token> {
-    let token = Token::random(random);
-    let body = Body { by, to, said, waiting: Vec::new() };
-    rows::put(tx, (Kind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
+) -> Result<SecretToken> {
+    let token = SecretToken::random(random);
+    let body = ConnectorLoginLinkBody { by, to, said, waiting: Vec::new() };
+    rows::put(tx, (LoginRowKind::Link, token.reveal()), connector, &body, (now, now.plus(LINK_LIFE)))?;
     Ok(token)
 }
 
-impl Logins {
+impl ConnectorLogins {
     /// A link at a server of ours that people open by this address: for a person, or whoever looks after the tenant.
     pub async fn link(
         &self,
         tenant: TenantId,
         connector: &str,
         base: &str,
-        (by, to): (Actor, Option<PersonId>),
+        (by, to): (AuditActor, Option<PersonId>),
     ) -> Result<String> {
         self.entry(tenant, connector).await?;
         let (name, random, now) = (connector.to_owned(), self.0.random.clone(), self.0.clock.now());
-        let offered =
-            move |tx: &mut Tx<'_>| offer(tx, &name, (by, to), Challenge::default(), (random.as_ref(), now));
+        let offered = move |tx: &mut Tx<'_>| {
+            offer(tx, &name, (by, to), AuthChallenge::default(), (random.as_ref(), now))
+        };
         let token = self.0.db.write(tenant, offered).await?;
         Ok(address(base, &token))
     }
 
     /// Where a link leads; none where it is over. Looking changes nothing.
-    pub async fn led(&self, token: &Token) -> Result<Option<Led>> {
+    pub async fn led(&self, token: &SecretToken) -> Result<Option<ConnectorLoginLink>> {
         let (text, now) = (token.reveal().to_owned(), self.0.clock.now());
-        let find = move |tx: &mut PlatformTx<'_>| rows::find::<Body>(tx, (Kind::Link, &text), now);
+        let find = move |tx: &mut PlatformTx<'_>| {
+            rows::find::<ConnectorLoginLinkBody>(tx, (LoginRowKind::Link, &text), now)
+        };
         let Some(found) = self.0.db.platform(CONNECTORS).read(find).await? else { return Ok(None) };
-        let rows::Found { tenant, connector, body: Body { by, to, said, waiting } } = found;
+        let rows::LoginRow { tenant, connector, body: ConnectorLoginLinkBody { by, to, said, waiting } } =
+            found;
         let server = match self.entry(tenant, &connector).await {
             Ok((_, url)) => url.origin().ascii_serialization(),
             // Nobody logs in there any more.
             Err(Error::NoLogin(_) | Error::Invalid(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Led { tenant, connector, server, to, hash: rows::hash(token.reveal()), waiting, by, said }))
+        Ok(Some(ConnectorLoginLink {
+            tenant,
+            connector,
+            server,
+            to,
+            hash: rows::hash(token.reveal()),
+            waiting,
+            by,
+            said,
+        }))
     }
 
     /// Begins the login that a link leads to, for somebody who may: whoever asks has seen to that.
-    pub async fn follow(&self, led: Led, back: &Back, who: Who) -> Result<Begun> {
-        let Led { tenant, connector, hash, by, said, .. } = led;
-        let beginning = Beginning { by: who.actor(by), who: Some(who), link: Some(hash) };
+    pub async fn follow(
+        &self,
+        led: ConnectorLoginLink,
+        back: &OAuthReturnUrls,
+        who: ConnectorLoginUser,
+    ) -> Result<PendingOAuthLogin> {
+        let ConnectorLoginLink { tenant, connector, hash, by, said, .. } = led;
+        let beginning = OAuthInitiator { by: who.actor(by), who: Some(who), link: Some(hash) };
         self.begin_for(tenant, &connector, back, &said, beginning).await
     }
 
@@ -110,6 +128,6 @@ impl Logins {
     }
 }
 
-pub(crate) fn address(base: &str, token: &Token) -> String {
+pub(crate) fn address(base: &str, token: &SecretToken) -> String {
     format!("{}/connectors/login/{}", base.trim_end_matches('/'), token.reveal())
 }

@@ -6,8 +6,8 @@
 //! is refused.
 //!
 //! # Layout
-//! - [`Logins`]: `flow`, `finish`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
-//!   person there; `proof`: how a browser shows whose it is; [`Who`]: whose login it is; `forget`: giving one back
+//! - [`ConnectorLogins`]: `flow`, `finish`: beginning and ending a login; `device`: the same with a code; `links`: what leads a
+//!   person there; `proof`: how a browser shows whose it is; [`ConnectorLoginUser`]: whose login it is; `forget`: giving one back
 //! - `challenge`, `discover`: what the service says of the way in; `client`: who we are to it; `fetch`: asking it
 //! - `pass`: what opens the door for one connection; `renewal`: renewing it before it ends; `kept`, `hidden`: as the vault
 //!   keeps it; `rows`: logins on their way
@@ -29,32 +29,32 @@ mod renewal;
 mod rows;
 mod who;
 
-pub(crate) use challenge::Challenge;
+pub(crate) use challenge::AuthChallenge;
 pub(crate) use fetch::challenge_of;
 pub(crate) use kept::{forget, last_at};
 pub(crate) use links::{address, offer};
-pub(crate) use pass::{Pass, Renewed};
+pub(crate) use pass::{ConnectorCredential, CredentialRenewal};
 pub(crate) use proof::prove;
 
-pub use device::Code;
-pub use finish::{Ended, Returned, Returning};
-pub use flow::{Back, Begun};
-pub use forget::{GivenBack, LastLogin};
-pub use links::Led;
+pub use device::DeviceAuthorization;
+pub use finish::{CompletedOAuthLogin, OAuthCallback, OAuthCallbackOwner};
+pub use flow::{OAuthReturnUrls, PendingOAuthLogin};
+pub use forget::{LoginRevocation, RevocableLogin};
+pub use links::ConnectorLoginLink;
 pub use proof::PROOF_LIFE;
-pub use who::Who;
+pub use who::ConnectorLoginUser;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
-use munshi_types::{Clock, Ids, Random};
+use munshi_types::{Clock, IdGenerator, Random};
 use tokio_util::task::TaskTracker;
 
-use self::fetch::Fetch;
+use self::fetch::OAuthFetcher;
 use crate::error::{Error, Result};
-use crate::link::address::Allowed;
+use crate::link::address::AllowedHosts;
 
 /// How long somebody may take between going there and coming back.
 pub const LIFE: Duration = Duration::from_secs(15 * 60);
@@ -65,36 +65,36 @@ pub const PATIENCE: Duration = Duration::from_secs(15);
 pub const LINK_LIFE: Duration = Duration::from_secs(24 * 3600);
 
 /// What logins are made of.
-pub struct LoginParts {
+pub struct ConnectorLoginParts {
     pub db: Db,
     pub vault: Vault,
-    pub allowed: Allowed,
+    pub allowed: AllowedHosts,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
-    pub ids: Ids,
+    pub ids: IdGenerator,
     /// How long a service has for an answer: [`PATIENCE`].
     pub patience: Duration,
 }
 
 /// Logs us in. Clones share everything.
 #[derive(Clone)]
-pub struct Logins(Arc<Inner>);
+pub struct ConnectorLogins(Arc<Inner>);
 
 struct Inner {
     db: Db,
     vault: Vault,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    ids: Ids,
-    fetch: Fetch,
+    ids: IdGenerator,
+    fetch: OAuthFetcher,
     /// What goes on to its end, whoever waits for it.
     tasks: TaskTracker,
 }
 
-impl Logins {
-    pub fn new(parts: LoginParts) -> Result<Self> {
-        let LoginParts { db, vault, allowed, clock, random, ids, patience } = parts;
-        let fetch = Fetch::new(allowed, patience)?;
+impl ConnectorLogins {
+    pub fn new(parts: ConnectorLoginParts) -> Result<Self> {
+        let ConnectorLoginParts { db, vault, allowed, clock, random, ids, patience } = parts;
+        let fetch = OAuthFetcher::new(allowed, patience)?;
         Ok(Self(Arc::new(Inner { db, vault, clock, random, ids, fetch, tasks: TaskTracker::new() })))
     }
 
@@ -114,8 +114,8 @@ impl Logins {
     }
 }
 
-impl std::fmt::Debug for Logins {
+impl std::fmt::Debug for ConnectorLogins {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Logins")
+        f.write_str("ConnectorLogins")
     }
 }

@@ -9,11 +9,11 @@ use tokio::sync::Mutex;
 use url::Url;
 use zeroize::Zeroizing;
 
-use super::Logins;
-use super::challenge::Challenge;
+use super::ConnectorLogins;
+use super::challenge::AuthChallenge;
 use super::discover::covers;
-use super::kept::Kept;
-use super::renewal::{Came, RENEWING, Renewal};
+use super::kept::StoredOAuthLogin;
+use super::renewal::{LoginRenewal, LoginRenewalOutcome, RENEWING};
 use crate::error::{Error, Result};
 
 /// It is renewed so long before its end: calls under way have that long.
@@ -27,8 +27,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 const AGAIN: Duration = Duration::from_secs(10);
 
 /// One connector's login, as a connection uses it.
-pub(crate) struct Pass {
-    logins: Logins,
+pub(crate) struct ConnectorCredential {
+    logins: ConnectorLogins,
     tenant: TenantId,
     connector: String,
     /// What it let us into: of a connector that has moved, or is another under the same name, nothing is known.
@@ -36,7 +36,7 @@ pub(crate) struct Pass {
     /// Whoever renews holds it; the others wait and find what came of it.
     held: Mutex<Held>,
     /// What the service said when it last let us not in.
-    said: StdMutex<Challenge>,
+    said: StdMutex<AuthChallenge>,
     hidden: StdMutex<Hidden>,
 }
 
@@ -62,7 +62,7 @@ struct Held {
     looked_at: Option<Timestamp>,
     /// Since when it has been there.
     set_at: Option<Timestamp>,
-    kept: Option<Kept>,
+    kept: Option<StoredOAuthLogin>,
     /// A renewal of this was refused: it is not tried again.
     refused: Option<Zeroizing<String>>,
     /// When a renewal last came to nothing, and why.
@@ -79,14 +79,14 @@ impl Held {
 }
 
 /// What came of asking for another one.
-pub(crate) enum Renewed {
+pub(crate) enum CredentialRenewal {
     With(Zeroizing<String>),
     /// A person has to log in.
     NotIn,
 }
 
-impl Pass {
-    pub(crate) fn new(logins: Logins, tenant: TenantId, connector: String, url: Url) -> Arc<Self> {
+impl ConnectorCredential {
+    pub(crate) fn new(logins: ConnectorLogins, tenant: TenantId, connector: String, url: Url) -> Arc<Self> {
         Arc::new(Self {
             logins,
             tenant,
@@ -117,21 +117,21 @@ impl Pass {
     }
 
     /// Another one than was refused: somebody may have it already, or it is renewed.
-    pub(crate) async fn instead_of(&self, refused: Option<&str>) -> Result<Renewed> {
+    pub(crate) async fn instead_of(&self, refused: Option<&str>) -> Result<CredentialRenewal> {
         let mut held = self.held.lock().await;
         let other = |held: &Held| {
             let access = held.kept.as_ref().map(|kept| kept.access.clone());
             access.filter(|access| refused != Some(access.as_str()))
         };
         if let Some(access) = other(&held) {
-            return Ok(Renewed::With(access));
+            return Ok(CredentialRenewal::With(access));
         }
         self.read(&mut held).await?;
         if let Some(access) = other(&held) {
-            return Ok(Renewed::With(access));
+            return Ok(CredentialRenewal::With(access));
         }
         self.renew(&mut held).await?;
-        Ok(other(&held).map_or(Renewed::NotIn, Renewed::With))
+        Ok(other(&held).map_or(CredentialRenewal::NotIn, CredentialRenewal::With))
     }
 
     /// Somebody may have logged in anew, perhaps as somebody else: what we have may be good still, and is not wanted.
@@ -174,15 +174,18 @@ impl Pass {
                 return Err(error.clone());
             }
             let before = kept.access.clone();
-            let renewal =
-                Renewal { tenant: self.tenant, connector: self.connector.clone(), access: before.clone() };
+            let renewal = LoginRenewal {
+                tenant: self.tenant,
+                connector: self.connector.clone(),
+                access: before.clone(),
+            };
             match self.logins.renew(renewal).await {
-                Ok(Came::Done) => return self.read(held).await,
-                Ok(Came::Refused(refresh)) => {
+                Ok(LoginRenewalOutcome::Done) => return self.read(held).await,
+                Ok(LoginRenewalOutcome::Refused(refresh)) => {
                     held.refused = Some(refresh);
                     return Ok(());
                 }
-                Ok(Came::Elsewhere) => {}
+                Ok(LoginRenewalOutcome::Elsewhere) => {}
                 Err(error) => {
                     held.failed = Some((self.logins.0.clock.now(), error.clone()));
                     return Err(error);
@@ -221,18 +224,18 @@ impl Pass {
     }
 
     /// What the service said when it let us not in.
-    pub(crate) fn note(&self, said: Challenge) {
+    pub(crate) fn note(&self, said: AuthChallenge) {
         *self.said.lock().unwrap_or_else(PoisonError::into_inner) = said;
     }
 
-    pub(crate) fn said(&self) -> Challenge {
+    pub(crate) fn said(&self) -> AuthChallenge {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl std::fmt::Debug for Pass {
+impl std::fmt::Debug for ConnectorCredential {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Pass({})", self.connector)
+        write!(f, "ConnectorCredential({})", self.connector)
     }
 }
 

@@ -1,45 +1,46 @@
 //! Which login a connection shows.
 
-use munshi_safety::audit::{Actor, ActorKind};
-use munshi_safety::vault::{KeySource, Vault};
+use munshi_safety::audit::{AuditActor, AuditActorKind};
+use munshi_safety::vault::{MasterKeySource, Vault};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, SystemRandom};
 
-use super::super::LoginParts;
-use super::super::client::{Client, Method};
+use super::super::ConnectorLoginParts;
+use super::super::client::{ClientAuthMethod, OAuthClient};
 use super::*;
-use crate::link::address::Allowed;
+use crate::link::address::AllowedHosts;
 
 const URL: &str = "https://books.example/mcp";
 
-async fn logins(test: &TestDb) -> Logins {
-    let (random, source) = (Arc::new(SystemRandom), KeySource::File(test.place.folder().join("vault.key")));
+async fn logins(test: &TestDb) -> ConnectorLogins {
+    let (random, source) =
+        (Arc::new(SystemRandom), MasterKeySource::File(test.place.folder().join("vault.key")));
     let vault = Vault::start(test.db.clone(), source, random.clone(), test.ids.clone(), test.clock.now())
         .await
         .unwrap();
-    let parts = LoginParts {
+    let parts = ConnectorLoginParts {
         db: test.db.clone(),
         vault,
-        allowed: Allowed::default(),
+        allowed: AllowedHosts::default(),
         clock: test.clock.clone(),
         random,
         ids: test.ids.clone(),
         patience: super::super::PATIENCE,
     };
-    Logins::new(parts).unwrap()
+    ConnectorLogins::new(parts).unwrap()
 }
 
-fn kept(access: &str) -> Kept {
-    let client = Client {
+fn kept(access: &str) -> StoredOAuthLogin {
+    let client = OAuthClient {
         issuer: "https://in.example".to_owned(),
         id: "us".to_owned(),
         secret: None,
-        method: Method::None,
+        method: ClientAuthMethod::None,
         scope: None,
         redirect: None,
         ends_at: None,
     };
-    Kept {
+    StoredOAuthLogin {
         client,
         token: "https://in.example/token".to_owned(),
         revoke: None,
@@ -62,11 +63,11 @@ on_both_engines! {
     async fn a_short_login_is_not_renewed_with_every_call(test: TestDb) {
         let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
         let ends = test.clock.now().plus(Duration::from_secs(30));
-        let short = Kept { refresh: Some(Zeroizing::new("r".to_owned())), expires_at: Some(ends), ..kept("short") };
-        let short = Kept { token: "https://127.0.0.1:9/token".to_owned(), ..short };
-        let by = Actor::new(ActorKind::Operator, "farid");
+        let short = StoredOAuthLogin { refresh: Some(Zeroizing::new("r".to_owned())), expires_at: Some(ends), ..kept("short") };
+        let short = StoredOAuthLogin { token: "https://127.0.0.1:9/token".to_owned(), ..short };
+        let by = AuditActor::new(AuditActorKind::Operator, "farid");
         assert!(logins.keep(tenant, "far", &short, (&by, None)).await.unwrap());
-        let pass = Pass::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
+        let pass = ConnectorCredential::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
         let tried_at = async || pass.held.lock().await.failed.as_ref().map(|(at, _)| *at);
         assert!(pass.now().await.unwrap().is_some());
         assert_eq!(tried_at().await, None);
@@ -85,10 +86,10 @@ on_both_engines! {
     async fn a_newer_login_is_shown_though_the_older_is_still_good(test: TestDb) {
         let (logins, tenant) = (logins(&test).await, test.tenant("shop").await);
         let log_in = async |access: &str| {
-            let by = Actor::new(ActorKind::Operator, "farid");
+            let by = AuditActor::new(AuditActorKind::Operator, "farid");
             assert!(logins.keep(tenant, "far", &kept(access), (&by, None)).await.unwrap());
         };
-        let pass = Pass::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
+        let pass = ConnectorCredential::new(logins.clone(), tenant, "far".to_owned(), URL.parse().unwrap());
         let shown = async || pass.now().await.unwrap().map(|shown| shown.to_string());
         assert_eq!(shown().await, None);
         test.clock.advance(FRESH);

@@ -7,13 +7,13 @@
 use std::time::Duration;
 
 use munshi_identity::codes::digits_in;
-use munshi_identity::{Token, persons};
+use munshi_identity::{SecretToken, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::links::{Body, Led};
-use super::{LIFE, Logins, rows};
+use super::links::{ConnectorLoginLink, ConnectorLoginLinkBody};
+use super::{ConnectorLogins, LIFE, rows};
 use crate::error::Result;
 
 /// A code is good for so long.
@@ -27,7 +27,7 @@ const LONGEST: usize = 200;
 
 /// A browser that waits at a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Waiting {
+pub(super) struct PendingBrowser {
     /// The hash of what the browser keeps.
     browser: Vec<u8>,
     /// What it shows. No secret: it proves something only where one person alone can say it.
@@ -38,20 +38,20 @@ pub(super) struct Waiting {
     proved: Option<PersonId>,
 }
 
-impl Led {
+impl ConnectorLoginLink {
     /// What this browser shows, while nobody has said it.
-    pub fn code_of(&self, browser: &Token, now: Timestamp) -> Option<&str> {
+    pub fn code_of(&self, browser: &SecretToken, now: Timestamp) -> Option<&str> {
         let hash = rows::hash(browser.reveal());
         let mine = self.waiting.iter().find(|one| one.browser == hash && one.until > now);
         mine.filter(|one| one.proved.is_none()).map(|one| one.code.as_str())
     }
 }
 
-impl Logins {
+impl ConnectorLogins {
     /// Gives this browser a code to show; it keeps the token.
-    pub async fn show_code(&self, led: &Led, browser: &Token) -> Result<()> {
+    pub async fn show_code(&self, led: &ConnectorLoginLink, browser: &SecretToken) -> Result<()> {
         let now = self.0.clock.now();
-        let new = Waiting {
+        let new = PendingBrowser {
             browser: rows::hash(browser.reveal()),
             code: format!("{:06}", self.0.random.below(1_000_000)),
             until: now.plus(CODE_LIFE),
@@ -59,7 +59,7 @@ impl Logins {
         };
         let hash = led.hash.clone();
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
-            let links = rows::held_links::<Body>(tx, now)?;
+            let links = rows::held_links::<ConnectorLoginLinkBody>(tx, now)?;
             let Some(link) = links.into_iter().find(|link| link.hash == hash) else { return Ok(()) };
             let mut body = link.body;
             body.waiting.retain(|one| one.until > now && one.browser != new.browser);
@@ -72,9 +72,9 @@ impl Logins {
     }
 
     /// Whose browser it is, where they have shown that at a link of this tenant.
-    pub async fn proved(&self, tenant: TenantId, browser: &Token) -> Result<Option<PersonId>> {
+    pub async fn proved(&self, tenant: TenantId, browser: &SecretToken) -> Result<Option<PersonId>> {
         let (hash, now) = (rows::hash(browser.reveal()), self.0.clock.now());
-        let links = self.0.db.read(tenant, move |tx| rows::links::<Body>(tx, now)).await?;
+        let links = self.0.db.read(tenant, move |tx| rows::links::<ConnectorLoginLinkBody>(tx, now)).await?;
         let mut waiting = links.into_iter().flat_map(|link| link.body.waiting);
         Ok(waiting.find(|one| one.browser == hash && one.until > now).and_then(|one| one.proved))
     }
@@ -91,9 +91,9 @@ pub(crate) fn prove(
         return Ok(None);
     };
     let Some(person) = persons::living(tx, person)?.map(|person| person.id) else { return Ok(None) };
-    for link in rows::held_links::<Body>(tx, now)? {
+    for link in rows::held_links::<ConnectorLoginLinkBody>(tx, now)? {
         let mut body = link.body;
-        let fits = |one: &&mut Waiting| one.code == code && one.until > now;
+        let fits = |one: &&mut PendingBrowser| one.code == code && one.until > now;
         let Some(mine) = body.waiting.iter_mut().find(fits) else { continue };
         let Some(to) = body.to else { continue };
         if persons::living(tx, to)?.map(|to| to.id) != Some(person) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_store::{Json, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{TenantId, Timestamp};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
@@ -13,12 +13,12 @@ use crate::error::Result;
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LoginRowKind {
     Link,
     State,
 }
 
-impl Kind {
+impl LoginRowKind {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Link => "link",
@@ -28,7 +28,7 @@ impl Kind {
 }
 
 /// One that was found.
-pub(super) struct Found<T> {
+pub(super) struct LoginRow<T> {
     pub(super) tenant: TenantId,
     pub(super) connector: String,
     pub(super) body: T,
@@ -41,7 +41,7 @@ pub(super) fn hash(text: &str) -> Vec<u8> {
 /// Writes one down, and forgets those that are long over.
 pub(super) fn put(
     tx: &mut Tx<'_>,
-    (kind, text): (Kind, &str),
+    (kind, text): (LoginRowKind, &str),
     connector: &str,
     body: &impl Serialize,
     (now, until): (Timestamp, Timestamp),
@@ -53,7 +53,7 @@ pub(super) fn put(
     tx.execute(
         "INSERT INTO connector_logins (tenant_id, hash, kind, connector, body, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6)",
-        params![hash(text), kind.as_str(), connector, Json::of(body)?, until],
+        params![hash(text), kind.as_str(), connector, JsonText::of(body)?, until],
     )?;
     Ok(())
 }
@@ -61,47 +61,47 @@ pub(super) fn put(
 /// One that is good now.
 pub(super) fn find<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
-    (kind, text): (Kind, &str),
+    (kind, text): (LoginRowKind, &str),
     now: Timestamp,
-) -> Result<Option<Found<T>>> {
+) -> Result<Option<LoginRow<T>>> {
     let found = tx.optional(
         across_tenants(
             "SELECT l.tenant_id, l.connector, l.body FROM connector_logins l JOIN tenants t ON t.id = l.tenant_id
              WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NULL AND l.expires_at > $3 AND t.status = 'active'",
         ),
         params![hash(text), kind.as_str(), now],
-        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<Json>(2)?)),
+        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<JsonText>(2)?)),
     )?;
     let Some((tenant, connector, body)) = found else { return Ok(None) };
-    Ok(Some(Found { tenant, connector, body: body.read()? }))
+    Ok(Some(LoginRow { tenant, connector, body: body.read()? }))
 }
 
 /// One that was used, and whose time is not over.
 pub(super) fn find_used<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
-    (kind, text): (Kind, &str),
+    (kind, text): (LoginRowKind, &str),
     now: Timestamp,
-) -> Result<Option<Found<T>>> {
+) -> Result<Option<LoginRow<T>>> {
     let found = tx.optional(
         across_tenants(
             "SELECT l.tenant_id, l.connector, l.body FROM connector_logins l JOIN tenants t ON t.id = l.tenant_id
              WHERE l.hash = $1 AND l.kind = $2 AND l.used_at IS NOT NULL AND l.expires_at > $3 AND t.status = 'active'",
         ),
         params![hash(text), kind.as_str(), now],
-        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<Json>(2)?)),
+        |row| Ok((row.get::<TenantId>(0)?, row.get::<String>(1)?, row.get::<JsonText>(2)?)),
     )?;
     let Some((tenant, connector, body)) = found else { return Ok(None) };
-    Ok(Some(Found { tenant, connector, body: body.read()? }))
+    Ok(Some(LoginRow { tenant, connector, body: body.read()? }))
 }
 
 /// The same as [`find`] where it is theirs who come with it, and it is good no more: of two who come, one gets it.
 pub(super) fn use_up<T: DeserializeOwned>(
     tx: &mut PlatformTx<'_>,
-    (kind, text): (Kind, &str),
+    (kind, text): (LoginRowKind, &str),
     now: Timestamp,
     is_theirs: impl Fn(&T) -> bool,
-) -> Result<Option<Found<T>>> {
-    let found = find(tx, (kind, text), now)?.filter(|found: &Found<T>| is_theirs(&found.body));
+) -> Result<Option<LoginRow<T>>> {
+    let found = find(tx, (kind, text), now)?.filter(|found: &LoginRow<T>| is_theirs(&found.body));
     let Some(found) = found else { return Ok(None) };
     let used = tx.execute(
         across_tenants(
@@ -123,20 +123,20 @@ pub(super) fn last_in_vain<T: DeserializeOwned>(
          WHERE tenant_id = $1 AND connector = $2 AND kind = 'state' AND used_at IS NULL AND expires_at <= $3
          ORDER BY expires_at DESC LIMIT 1",
         params![connector, now],
-        |row| row.get::<Json>(0),
+        |row| row.get::<JsonText>(0),
     )?;
     Ok(found.map(|body| body.read()).transpose()?)
 }
 
 /// A link, as it is kept.
-pub(super) struct Kept<T> {
+pub(super) struct LoginLinkRow<T> {
     pub(super) hash: Vec<u8>,
     pub(super) connector: String,
     pub(super) body: T,
 }
 
 /// The tenant's links whose time is not over, used or not.
-pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Kept<T>>> {
+pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<LoginLinkRow<T>>> {
     let sql = "SELECT hash, connector, body FROM connector_logins
                WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash";
     tx.all(sql, params![now], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
@@ -146,7 +146,10 @@ pub(super) fn links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Res
 }
 
 /// The same, held until the transaction ends.
-pub(super) fn held_links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -> Result<Vec<Kept<T>>> {
+pub(super) fn held_links<T: DeserializeOwned>(
+    tx: &mut Tx<'_>,
+    now: Timestamp,
+) -> Result<Vec<LoginLinkRow<T>>> {
     let sql = (
         "SELECT hash, connector, body FROM connector_logins
          WHERE tenant_id = $1 AND kind = 'link' AND expires_at > $2 ORDER BY hash",
@@ -159,14 +162,16 @@ pub(super) fn held_links<T: DeserializeOwned>(tx: &mut Tx<'_>, now: Timestamp) -
         .collect()
 }
 
-fn kept<T: DeserializeOwned>((hash, connector, body): (Vec<u8>, String, Json)) -> Result<Kept<T>> {
-    Ok(Kept { hash, connector, body: body.read()? })
+fn kept<T: DeserializeOwned>(
+    (hash, connector, body): (Vec<u8>, String, JsonText),
+) -> Result<LoginLinkRow<T>> {
+    Ok(LoginLinkRow { hash, connector, body: body.read()? })
 }
 
 pub(super) fn set_body(tx: &mut Tx<'_>, hash: &[u8], body: &impl Serialize) -> Result<()> {
     tx.execute(
         "UPDATE connector_logins SET body = $3 WHERE tenant_id = $1 AND hash = $2 AND kind = 'link'",
-        params![hash.to_vec(), Json::of(body)?],
+        params![hash.to_vec(), JsonText::of(body)?],
     )?;
     Ok(())
 }
@@ -216,7 +221,7 @@ pub(super) fn begin_renewal(
          VALUES ($1, $2, 'renewal', $3, $4, $5)
          ON CONFLICT (tenant_id, hash) DO UPDATE SET expires_at = excluded.expires_at
          WHERE connector_logins.tenant_id = $1 AND connector_logins.expires_at <= $6",
-        params![hash(&name), connector, Json::of(&())?, until, now],
+        params![hash(&name), connector, JsonText::of(&())?, until, now],
     )?;
     Ok(taken > 0)
 }

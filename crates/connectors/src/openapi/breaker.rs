@@ -9,14 +9,14 @@ const FAILURES: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Default)]
-pub(super) struct Breaker {
+pub(super) struct ServiceCircuitBreaker {
     failures: u32,
     open_until: Option<Instant>,
     /// Somebody finds out at this moment; one that never reports back is forgotten with the pause.
     on_trial: bool,
 }
 
-impl Breaker {
+impl ServiceCircuitBreaker {
     /// For how long nothing is to be asked; none where a call may go.
     pub(super) fn ask(&mut self, now: Instant) -> Option<Duration> {
         let until = self.open_until?;
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_service_that_keeps_failing_is_left_alone_for_a_while() {
-        let (mut breaker, start) = (Breaker::default(), Instant::now());
+        let (mut breaker, start) = (ServiceCircuitBreaker::default(), Instant::now());
         for _ in 0..FAILURES {
             assert_eq!(breaker.ask(start), None);
             breaker.failed(start);

@@ -5,9 +5,9 @@ use serde_json::Value;
 /// A reference that leads to another one, and so on: further than this it leads nowhere.
 const MOST_HOPS: usize = 16;
 
-pub(super) struct Document(Value);
+pub(super) struct ServiceDocument(Value);
 
-impl Document {
+impl ServiceDocument {
     /// Reads a document of version 3, or says what is wrong with it.
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         let root: Value = serde_json::from_slice(text).map_err(|error| {
@@ -67,7 +67,7 @@ mod tests {
         let root = json!({ "openapi": "3.1.0", "components": { "schemas": {
             "A": { "$ref": "#/components/schemas/B%20b" }, "B b": { "type": "string" },
             "Circle": { "$ref": "#/components/schemas/Circle" }, "Out": { "$ref": "https://evil.example/x.json" } } } });
-        let document = Document::read(root.to_string().as_bytes()).unwrap();
+        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
         let to = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
         assert_eq!(document.resolve(&to("A")).unwrap(), &json!({ "type": "string" }));
         for (name, why) in [("Circle", "circle"), ("Out", "out of"), ("None", "names nothing")] {
@@ -83,7 +83,7 @@ mod tests {
             (r#"{"openapi": "4.0.0"}"#, "4.0.0"),
             ("{}", "missing"),
         ] {
-            let told = Document::read(text.as_bytes()).err().unwrap_or_default();
+            let told = ServiceDocument::read(text.as_bytes()).err().unwrap_or_default();
             assert!(told.contains(why), "{told}");
         }
     }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::document::Document;
+use super::document::ServiceDocument;
 use super::parameter::is_ours;
 
 /// What was given for the document's security schemes, by their names; secrets are open here.
 #[derive(Clone, Default)]
-pub(crate) struct Logins {
+pub(crate) struct ServiceCredentialSet {
     pub named: BTreeMap<String, String>,
     /// Whether something is sent with every request beside: then an operation that wants more is tried all the same.
     pub always: bool,
@@ -17,16 +17,20 @@ pub(crate) struct Logins {
 
 /// One value in its place.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Login {
+pub(super) enum ServiceCredential {
     Header { name: String, value: String },
     Query { name: String, value: String },
     Bearer(String),
     Basic { user: String, password: String },
 }
 
-impl Logins {
+impl ServiceCredentialSet {
     /// What is sent with an operation: the first of its alternatives for which everything was given.
-    pub(super) fn of(&self, document: &Document, operation: &Value) -> Result<Vec<Login>, String> {
+    pub(super) fn of(
+        &self,
+        document: &ServiceDocument,
+        operation: &Value,
+    ) -> Result<Vec<ServiceCredential>, String> {
         let wanted = operation.get("security").or_else(|| document.get("security"));
         let Some(alternatives) = wanted.and_then(Value::as_array).filter(|list| !list.is_empty()) else {
             return Ok(Vec::new());
@@ -52,7 +56,7 @@ impl Logins {
         }
     }
 
-    fn login(&self, document: &Document, name: &str) -> Result<Login, String> {
+    fn login(&self, document: &ServiceDocument, name: &str) -> Result<ServiceCredential, String> {
         let value = self.named.get(name).cloned().unwrap_or_default();
         let schemes = document.get("components").and_then(|parts| parts.get("securitySchemes"));
         let scheme =
@@ -66,15 +70,17 @@ impl Logins {
             {
                 Err(format!("the login `{name}` can't be sent as the header {}", text("name")))
             }
-            ("apiKey", "header", _) => Ok(Login::Header { name: text("name"), value }),
-            ("apiKey", "query", _) => Ok(Login::Query { name: text("name"), value }),
+            ("apiKey", "header", _) => Ok(ServiceCredential::Header { name: text("name"), value }),
+            ("apiKey", "query", _) => Ok(ServiceCredential::Query { name: text("name"), value }),
             ("http", _, "basic") => match value.split_once(':') {
                 Some((user, password)) => {
-                    Ok(Login::Basic { user: user.to_owned(), password: password.to_owned() })
+                    Ok(ServiceCredential::Basic { user: user.to_owned(), password: password.to_owned() })
                 }
                 None => Err(format!("logins.{name} is user:password")),
             },
-            ("http", _, "bearer") | ("oauth2" | "openIdConnect", _, _) => Ok(Login::Bearer(value)),
+            ("http", _, "bearer") | ("oauth2" | "openIdConnect", _, _) => {
+                Ok(ServiceCredential::Bearer(value))
+            }
             (kind, place, _) => Err(format!("the login `{name}` ({kind} {place}) can't be sent")),
         }
     }
@@ -94,30 +100,33 @@ mod tests {
                 "basic": { "type": "http", "scheme": "Basic" }, "bearer": { "type": "http", "scheme": "bearer" },
                 "oauth": { "type": "oauth2", "flows": {} }, "tls": { "type": "mutualTLS" },
                 "odd": { "type": "apiKey", "in": "header", "name": "Host" } } } });
-        let document = Document::read(root.to_string().as_bytes()).unwrap();
+        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
         let all = ["gateway", "asked", "basic", "bearer", "oauth", "tls", "odd"];
         let named = all.iter().map(|name| ((*name).to_owned(), "u:p".to_owned())).collect();
-        let logins = Logins { named, always: false };
+        let logins = ServiceCredentialSet { named, always: false };
         let of = |operation: Value| logins.of(&document, &operation);
-        let gateway = Login::Header { name: "x-gateway-key".to_owned(), value: "u:p".to_owned() };
+        let gateway = ServiceCredential::Header { name: "x-gateway-key".to_owned(), value: "u:p".to_owned() };
         assert!(of(json!({})).unwrap() == [gateway.clone()]);
         assert!(of(json!({ "security": [] })).unwrap().is_empty());
-        let asked = Login::Query { name: "key".to_owned(), value: "u:p".to_owned() };
+        let asked = ServiceCredential::Query { name: "key".to_owned(), value: "u:p".to_owned() };
         assert!(
             of(json!({ "security": [{ "none": [] }, { "asked": [], "gateway": [] }] })).unwrap()
                 == [asked, gateway]
         );
-        let basic = Login::Basic { user: "u".to_owned(), password: "p".to_owned() };
+        let basic = ServiceCredential::Basic { user: "u".to_owned(), password: "p".to_owned() };
         assert!(of(json!({ "security": [{ "basic": [] }] })).unwrap() == [basic]);
         for name in ["bearer", "oauth"] {
-            assert!(of(json!({ "security": [{ name: [] }] })).unwrap() == [Login::Bearer("u:p".to_owned())]);
+            assert!(
+                of(json!({ "security": [{ name: [] }] })).unwrap()
+                    == [ServiceCredential::Bearer("u:p".to_owned())]
+            );
         }
         for name in ["tls", "odd"] {
             assert!(of(json!({ "security": [{ name: [] }] })).is_err());
         }
-        let none = Logins::default();
+        let none = ServiceCredentialSet::default();
         assert!(none.of(&document, &json!({})).err().unwrap().contains("logins.gateway"));
         assert!(none.of(&document, &json!({ "security": [{ "gateway": [] }, {}] })).unwrap().is_empty());
-        assert!(Logins { always: true, ..none }.of(&document, &json!({})).unwrap().is_empty());
+        assert!(ServiceCredentialSet { always: true, ..none }.of(&document, &json!({})).unwrap().is_empty());
     }
 }

@@ -5,7 +5,7 @@
 //! allowed, over addresses that everybody reaches, and follow nobody elsewhere.
 //!
 //! # Layout
-//! - [`Service`]: the server's side; `document`: the document and what it refers to; `schema`: schemas that are whole
+//! - [`OpenApiService`]: the server's side; `document`: the document and what it refers to; `schema`: schemas that are whole
 //!   by themselves; `operation`: one operation as a tool; `parameter`: its arguments
 //! - `login`: how it lets us in; `place`: where calls go
 //! - `request`: a call on its way; `reply`: what came back; `paging`: how to ask for what comes next; `breaker`: leaving a
@@ -23,10 +23,10 @@ mod request;
 mod schema;
 mod service;
 
-pub(crate) use login::Logins;
-pub use place::Source;
-pub(crate) use place::{Places, listed};
-pub(crate) use service::{Parts, Service};
+pub(crate) use login::ServiceCredentialSet;
+pub use place::ServiceDocumentSource;
+pub(crate) use place::{ServiceAddresses, listed};
+pub(crate) use service::{OpenApiService, OpenApiServiceParts};
 
 /// Of a document, in bytes.
 pub(crate) const LARGEST_DOCUMENT: usize = 8 * 1024 * 1024;

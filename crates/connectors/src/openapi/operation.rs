@@ -8,11 +8,11 @@ use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::document::Document;
-use super::login::{Login, Logins};
-use super::parameter::{Parameter, told_apart};
-use super::place::Places;
-use super::schema::Parts;
+use super::document::ServiceDocument;
+use super::login::{ServiceCredential, ServiceCredentialSet};
+use super::parameter::{OperationParameter, told_apart};
+use super::place::ServiceAddresses;
+use super::schema::SchemaCollector;
 use crate::manifest::DECLARES;
 
 /// The argument that holds a body.
@@ -24,36 +24,36 @@ const ONCE: &str = "idempotency-key";
 /// In letters.
 const LONGEST_WORDS: usize = 1_000;
 
-pub(super) struct Operation {
+pub(super) struct ServiceOperation {
     pub(super) method: Method,
     pub(super) base: Url,
     /// With `{name}` for what stands in the path.
     pub(super) path: String,
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) body: Option<Media>,
-    pub(super) logins: Vec<Login>,
+    pub(super) parameters: Vec<OperationParameter>,
+    pub(super) body: Option<OperationBodyEncoding>,
+    pub(super) logins: Vec<ServiceCredential>,
     pub(super) tool: Tool,
 }
 
 /// How a body is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Media {
+pub(super) enum OperationBodyEncoding {
     Json,
     Form,
 }
 
-impl Operation {
+impl ServiceOperation {
     /// All that decides what a call sends and to where, without a secret.
     fn wire(&self) -> Value {
-        let parameter = |one: &Parameter| {
+        let parameter = |one: &OperationParameter| {
             let (at, style) = (format!("{:?}", one.at), format!("{:?}", one.style));
             json!({ "argument": one.argument, "name": one.name, "at": at, "style": style })
         };
-        let login = |one: &Login| match one {
-            Login::Header { name, .. } => format!("header {name}"),
-            Login::Query { name, .. } => format!("query {name}"),
-            Login::Bearer(_) => "bearer".to_owned(),
-            Login::Basic { .. } => "basic".to_owned(),
+        let login = |one: &ServiceCredential| match one {
+            ServiceCredential::Header { name, .. } => format!("header {name}"),
+            ServiceCredential::Query { name, .. } => format!("query {name}"),
+            ServiceCredential::Bearer(_) => "bearer".to_owned(),
+            ServiceCredential::Basic { .. } => "basic".to_owned(),
         };
         json!({
             "method": self.method.as_str(), "at": self.base.as_str(), "path": self.path,
@@ -65,24 +65,24 @@ impl Operation {
 }
 
 /// What a document is read with.
-pub(super) struct Reading<'a> {
-    pub(super) document: &'a Document,
-    pub(super) places: &'a Places,
-    pub(super) logins: &'a Logins,
+pub(super) struct ServiceDocumentContext<'a> {
+    pub(super) document: &'a ServiceDocument,
+    pub(super) places: &'a ServiceAddresses,
+    pub(super) logins: &'a ServiceCredentialSet,
     /// Headers that the operator gave, which no model is asked for.
     pub(super) given: &'a BTreeSet<String>,
 }
 
 /// What a document offers: the operations by their tools' names, and what can't be used with the reason.
 #[derive(Default)]
-pub(super) struct Offer {
-    pub(super) operations: BTreeMap<String, Operation>,
+pub(super) struct OperationCatalog {
+    pub(super) operations: BTreeMap<String, ServiceOperation>,
     pub(super) left_out: Vec<(String, String)>,
 }
 
-impl Reading<'_> {
-    pub(super) fn all(&self) -> Offer {
-        let mut offer = Offer::default();
+impl ServiceDocumentContext<'_> {
+    pub(super) fn all(&self) -> OperationCatalog {
+        let mut offer = OperationCatalog::default();
         let paths = self.document.get("paths").and_then(Value::as_object);
         for (path, item) in paths.into_iter().flatten() {
             let item = match self.document.resolve(item) {
@@ -112,7 +112,7 @@ impl Reading<'_> {
         (method, path): (Method, &str),
         item: &Value,
         operation: &Value,
-    ) -> Result<Operation, String> {
+    ) -> Result<ServiceOperation, String> {
         let logins = self.logins.of(self.document, operation)?;
         let base = self.places.base(self.document, item, operation)?;
         let (body, body_schema) = self.body(operation)?.unzip();
@@ -124,7 +124,8 @@ impl Reading<'_> {
         tool.annotations = Some(hints(&method));
         let declared = declared(&method, &parameters);
         let body = body.map(|(media, _)| media);
-        let mut operation = Operation { method, base, path: path.to_owned(), parameters, body, logins, tool };
+        let mut operation =
+            ServiceOperation { method, base, path: path.to_owned(), parameters, body, logins, tool };
         let meta = [(DECLARES.to_owned(), declared), (CALLED.to_owned(), operation.wire())];
         operation.tool.meta = Some(MetaObject(meta.into_iter().collect()));
         Ok(operation)
@@ -135,15 +136,17 @@ impl Reading<'_> {
         &self,
         item: &Value,
         operation: &Value,
-        logins: &[Login],
-    ) -> Result<Vec<Parameter>, String> {
+        logins: &[ServiceCredential],
+    ) -> Result<Vec<OperationParameter>, String> {
         let listed = |of: &Value| of.get("parameters").and_then(Value::as_array).cloned().unwrap_or_default();
-        let mut all: Vec<Parameter> = Vec::new();
+        let mut all: Vec<OperationParameter> = Vec::new();
         for given in listed(operation).iter().chain(&listed(item)) {
-            let Some(parameter) = Parameter::read(self.document, given)? else { continue };
+            let Some(parameter) = OperationParameter::read(self.document, given)? else { continue };
             let is_login = logins.iter().any(|login| match login {
-                Login::Header { name, .. } | Login::Query { name, .. } => parameter.is(name),
-                Login::Bearer(_) | Login::Basic { .. } => false,
+                ServiceCredential::Header { name, .. } | ServiceCredential::Query { name, .. } => {
+                    parameter.is(name)
+                }
+                ServiceCredential::Bearer(_) | ServiceCredential::Basic { .. } => false,
             });
             let is_given = self.given.iter().any(|name| parameter.is(name));
             let is_known = all.iter().any(|known| known.name == parameter.name && known.at == parameter.at);
@@ -156,7 +159,10 @@ impl Reading<'_> {
 
     /// How its body is written, whether there must be one, and its schema.
     #[allow(clippy::type_complexity, reason = "three facts of one body")]
-    fn body(&self, operation: &Value) -> Result<Option<((Media, bool), (bool, Value))>, String> {
+    fn body(
+        &self,
+        operation: &Value,
+    ) -> Result<Option<((OperationBodyEncoding, bool), (bool, Value))>, String> {
         let Some(body) = operation.get("requestBody") else { return Ok(None) };
         let body = self.document.resolve(body)?;
         let required = body.get("required") == Some(&Value::Bool(true));
@@ -168,9 +174,10 @@ impl Reading<'_> {
             let kind = kind.split(';').next().unwrap_or_default().trim();
             kind == "application/json" || kind.ends_with("+json") || kind == "*/*"
         };
-        let json = find(&is_json).map(|of| (Media::Json, of));
+        let json = find(&is_json).map(|of| (OperationBodyEncoding::Json, of));
         let form = || {
-            find(&|kind| kind.starts_with("application/x-www-form-urlencoded")).map(|of| (Media::Form, of))
+            find(&|kind| kind.starts_with("application/x-www-form-urlencoded"))
+                .map(|of| (OperationBodyEncoding::Form, of))
         };
         match json.or_else(form) {
             Some((media, of)) => {
@@ -187,10 +194,10 @@ impl Reading<'_> {
 
     fn schema(
         &self,
-        parameters: &[Parameter],
+        parameters: &[OperationParameter],
         body: Option<&(bool, Value)>,
     ) -> Result<Map<String, Value>, String> {
-        let mut parts = Parts::new(self.document);
+        let mut parts = SchemaCollector::new(self.document);
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for parameter in parameters {
             let mut schema = parts.whole(&parameter.schema)?;
@@ -228,7 +235,7 @@ fn named(operation: &Value, method: &Method, path: &str) -> String {
     }
 }
 
-fn free_name(name: &str, known: &BTreeMap<String, Operation>) -> String {
+fn free_name(name: &str, known: &BTreeMap<String, ServiceOperation>) -> String {
     let mut free = name.to_owned();
     let mut number = 1;
     while known.contains_key(&free) {
@@ -258,7 +265,7 @@ fn hints(method: &Method) -> ToolAnnotations {
 }
 
 /// What a method does by HTTP's own words. A repeated PUT or DELETE leaves what one left; a POST has a key or none.
-fn declared(method: &Method, parameters: &[Parameter]) -> Value {
+fn declared(method: &Method, parameters: &[OperationParameter]) -> Value {
     let key =
         parameters.iter().find(|parameter| parameter.is(ONCE)).map(|parameter| parameter.argument.clone());
     let effect = match *method {

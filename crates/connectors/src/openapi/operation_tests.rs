@@ -1,8 +1,8 @@
 //! A document's operations as tools.
 
 use super::*;
-use crate::manifest::Manifest;
-use crate::openapi::Source;
+use crate::manifest::ConnectorManifest;
+use crate::openapi::ServiceDocumentSource;
 
 const DOCUMENT: &str = r##"{
   "openapi": "3.0.3", "info": { "title": "Pets", "version": "1" },
@@ -29,19 +29,19 @@ const DOCUMENT: &str = r##"{
   }
 }"##;
 
-fn offer(logins: &Logins) -> Offer {
-    let document = Document::read(DOCUMENT.as_bytes()).unwrap();
-    let source = Source::Web("https://pets.example/openapi.json".parse().unwrap());
-    let places = Places { source, server: None, hosts: Vec::new() };
-    Reading { document: &document, places: &places, logins, given: &BTreeSet::new() }.all()
+fn offer(logins: &ServiceCredentialSet) -> OperationCatalog {
+    let document = ServiceDocument::read(DOCUMENT.as_bytes()).unwrap();
+    let source = ServiceDocumentSource::Web("https://pets.example/openapi.json".parse().unwrap());
+    let places = ServiceAddresses { source, server: None, hosts: Vec::new() };
+    ServiceDocumentContext { document: &document, places: &places, logins, given: &BTreeSet::new() }.all()
 }
 
-fn opened() -> Offer {
+fn opened() -> OperationCatalog {
     let named = [("gateway".to_owned(), "secret".to_owned())].into();
-    offer(&Logins { named, always: false })
+    offer(&ServiceCredentialSet { named, always: false })
 }
 
-fn declared_of<'a>(offer: &'a Offer, name: &str) -> &'a Value {
+fn declared_of<'a>(offer: &'a OperationCatalog, name: &str) -> &'a Value {
     &offer.operations[name].tool.meta.as_ref().unwrap().0[DECLARES]
 }
 
@@ -67,13 +67,13 @@ fn each_operation_is_a_tool_that_says_what_it_does() {
     assert_eq!(offer.left_out.len(), 1);
     assert!(offer.left_out[0].1.contains("multipart/form-data"), "{:?}", offer.left_out);
     let tools = offer.operations.into_values().map(|operation| operation.tool).collect();
-    let manifest = Manifest::of("Pets", "1", tools);
+    let manifest = ConnectorManifest::of("Pets", "1", tools);
     assert!(manifest.left_out.is_empty(), "{:?}", manifest.left_out);
 }
 
 #[test]
 fn what_wants_a_login_that_nobody_gave_is_left_out() {
-    let offer = offer(&Logins::default());
+    let offer = offer(&ServiceCredentialSet::default());
     assert!(offer.operations.is_empty());
     assert!(offer.left_out.iter().all(|(_, why)| why.contains("logins.gateway")), "{:?}", offer.left_out);
 }
@@ -84,17 +84,18 @@ fn where_and_how_a_call_goes_is_part_of_the_manifest() {
     let hash = |change: &dyn Fn(&mut Value)| {
         let mut root: Value = serde_json::from_str(DOCUMENT).unwrap();
         change(&mut root);
-        let document = Document::read(root.to_string().as_bytes()).unwrap();
-        let source = Source::Web("https://pets.example/openapi.json".parse().unwrap());
-        let places = Places { source, server: None, hosts: Vec::new() };
+        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
+        let source = ServiceDocumentSource::Web("https://pets.example/openapi.json".parse().unwrap());
+        let places = ServiceAddresses { source, server: None, hosts: Vec::new() };
         let named = [("gateway".to_owned(), "secret".to_owned())].into();
-        let logins = Logins { named, always: false };
+        let logins = ServiceCredentialSet { named, always: false };
         let given = BTreeSet::new();
-        let reading = Reading { document: &document, places: &places, logins: &logins, given: &given };
+        let reading =
+            ServiceDocumentContext { document: &document, places: &places, logins: &logins, given: &given };
         let tools: Vec<Tool> = reading.all().operations.into_values().map(|one| one.tool).collect();
         assert!(!serde_json::to_string(&tools).unwrap().contains("secret"));
         assert_eq!(tools.len(), 5);
-        Manifest::of("s", "1", tools).hash
+        ConnectorManifest::of("s", "1", tools).hash
     };
     let known = hash(&|_| {});
     assert_eq!(known, hash(&|_| {}));

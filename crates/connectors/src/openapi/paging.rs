@@ -4,8 +4,8 @@ use reqwest::header::{HeaderMap, LINK};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::operation::Operation;
-use super::parameter::{At, Parameter};
+use super::operation::ServiceOperation;
+use super::parameter::{OperationParameter, ParameterLocation};
 
 /// What services call the place where the next part begins, and the page's number, its first row and its length.
 const CURSORS: [&str; 9] = [
@@ -36,7 +36,7 @@ const NEXT: [&str; 8] = [
 
 /// The arguments to call it with again, beside those it was called with; none where nothing is known to come.
 pub(super) fn next(
-    operation: &Operation,
+    operation: &ServiceOperation,
     arguments: &Map<String, Value>,
     headers: &HeaderMap,
     body: &Value,
@@ -46,8 +46,8 @@ pub(super) fn next(
         .or_else(|| by_number(operation, arguments, body))
 }
 
-fn find<'a>(operation: &'a Operation, names: &[&str]) -> Option<&'a Parameter> {
-    let queried = |parameter: &&Parameter| parameter.at == At::Query;
+fn find<'a>(operation: &'a ServiceOperation, names: &[&str]) -> Option<&'a OperationParameter> {
+    let queried = |parameter: &&OperationParameter| parameter.at == ParameterLocation::Query;
     operation
         .parameters
         .iter()
@@ -56,7 +56,7 @@ fn find<'a>(operation: &'a Operation, names: &[&str]) -> Option<&'a Parameter> {
 }
 
 /// `Link: <…?page=2>; rel="next"`: what of it the operation takes.
-fn by_link(operation: &Operation, headers: &HeaderMap) -> Option<Value> {
+fn by_link(operation: &ServiceOperation, headers: &HeaderMap) -> Option<Value> {
     let links =
         headers.get_all(LINK).iter().filter_map(|link| link.to_str().ok()).flat_map(|link| link.split(','));
     let address = links.filter_map(|link| {
@@ -69,16 +69,17 @@ fn by_link(operation: &Operation, headers: &HeaderMap) -> Option<Value> {
 }
 
 /// The arguments that stand in an address.
-fn from_query(operation: &Operation, url: &Url) -> Option<Value> {
+fn from_query(operation: &ServiceOperation, url: &Url) -> Option<Value> {
     let told = url.query_pairs().filter_map(|(name, value)| {
-        let parameter = operation.parameters.iter().find(|one| one.at == At::Query && one.name == name)?;
+        let parameter =
+            operation.parameters.iter().find(|one| one.at == ParameterLocation::Query && one.name == name)?;
         Some((parameter.argument.clone(), typed(parameter, &value)))
     });
     let told: Map<String, Value> = told.collect();
     (!told.is_empty()).then_some(Value::Object(told))
 }
 
-fn typed(parameter: &Parameter, text: &str) -> Value {
+fn typed(parameter: &OperationParameter, text: &str) -> Value {
     let kind = parameter.schema.get("type");
     let numeric = |kind: &Value| matches!(kind.as_str(), Some("integer" | "number"));
     match kind.is_some_and(|kind| numeric(kind) || kind.as_array().is_some_and(|all| all.iter().any(numeric)))
@@ -88,7 +89,7 @@ fn typed(parameter: &Parameter, text: &str) -> Value {
     }
 }
 
-fn by_cursor(operation: &Operation, body: &Value) -> Option<Value> {
+fn by_cursor(operation: &ServiceOperation, body: &Value) -> Option<Value> {
     let said = |of: &Value| NEXT.iter().find_map(|key| of.get(*key)?.as_str().map(str::to_owned));
     let within = ["meta", "pagination", "paging", "page_info", "links", "response_metadata"];
     let token = said(body).or_else(|| within.iter().find_map(|key| said(body.get(*key)?)));
@@ -104,13 +105,13 @@ fn by_cursor(operation: &Operation, body: &Value) -> Option<Value> {
 }
 
 /// A page that is as long as it may be has one behind it, perhaps.
-fn by_number(operation: &Operation, arguments: &Map<String, Value>, body: &Value) -> Option<Value> {
+fn by_number(operation: &ServiceOperation, arguments: &Map<String, Value>, body: &Value) -> Option<Value> {
     let rows = match body {
         Value::Array(rows) => rows.len(),
         Value::Object(fields) => fields.values().filter_map(Value::as_array).map(Vec::len).max()?,
         _ => return None,
     };
-    let number = |parameter: &Parameter| {
+    let number = |parameter: &OperationParameter| {
         let given = arguments.get(&parameter.argument).and_then(Value::as_u64);
         given.or_else(|| parameter.schema.get("default").and_then(Value::as_u64))
     };

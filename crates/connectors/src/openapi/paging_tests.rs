@@ -5,15 +5,15 @@ use rmcp::model::Tool;
 use url::Url;
 
 use super::*;
-use crate::openapi::document::Document;
+use crate::openapi::document::ServiceDocument;
 
-fn operation(names: &[(&str, Value)]) -> Operation {
-    let document = Document::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+fn operation(names: &[(&str, Value)]) -> ServiceOperation {
+    let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
     let read = |(name, schema): &(&str, Value)| {
         let given = json!({ "name": name, "in": "query", "schema": schema });
-        Parameter::read(&document, &given).unwrap().unwrap()
+        OperationParameter::read(&document, &given).unwrap().unwrap()
     };
-    Operation {
+    ServiceOperation {
         method: Method::GET,
         base: Url::parse("https://x.example/api").unwrap(),
         path: "/list".to_owned(),
@@ -24,7 +24,7 @@ fn operation(names: &[(&str, Value)]) -> Operation {
     }
 }
 
-fn told(operation: &Operation, arguments: &Value, headers: &HeaderMap, body: &Value) -> Option<Value> {
+fn told(operation: &ServiceOperation, arguments: &Value, headers: &HeaderMap, body: &Value) -> Option<Value> {
     next(operation, arguments.as_object().unwrap(), headers, body)
 }
 

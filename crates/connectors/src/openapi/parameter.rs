@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::document::Document;
+use super::document::ServiceDocument;
 
 /// Where a value stands in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum ParameterLocation {
     Path,
     Query,
     Header,
@@ -16,7 +16,7 @@ pub(super) enum At {
 
 /// How a value that is not plain is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
+pub(super) enum ParameterStyle {
     /// Each on its own, or between commas.
     Comma {
         explode: bool,
@@ -28,14 +28,14 @@ pub(super) enum Style {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Parameter {
+pub(super) struct OperationParameter {
     /// What the model calls it.
     pub(super) argument: String,
     /// What the service calls it.
     pub(super) name: String,
-    pub(super) at: At,
+    pub(super) at: ParameterLocation,
     pub(super) required: bool,
-    pub(super) style: Style,
+    pub(super) style: ParameterStyle,
     pub(super) schema: Value,
     /// The fields that its schema declares of an object.
     pub(super) fields: BTreeSet<String>,
@@ -79,18 +79,18 @@ pub(super) fn is_ours(header: &str) -> bool {
     OURS.contains(&header.trim().to_ascii_lowercase().as_str())
 }
 
-impl Parameter {
+impl OperationParameter {
     /// None for what is never sent by a tool's call: cookies, and headers that are ours.
-    pub(super) fn read(document: &Document, given: &Value) -> Result<Option<Self>, String> {
+    pub(super) fn read(document: &ServiceDocument, given: &Value) -> Result<Option<Self>, String> {
         let given = document.resolve(given)?;
         let text = |key: &str| given.get(key).and_then(Value::as_str).unwrap_or_default();
         let name = text("name").to_owned();
         let required = given.get("required") == Some(&Value::Bool(true));
         let at = match text("in") {
-            "path" => At::Path,
-            "query" => At::Query,
+            "path" => ParameterLocation::Path,
+            "query" => ParameterLocation::Query,
             "header" if is_ours(&name) => return Ok(None),
-            "header" => At::Header,
+            "header" => ParameterLocation::Header,
             "cookie" if !required => return Ok(None),
             other => return Err(format!("it wants `{name}` in a {other}, which is not sent")),
         };
@@ -108,7 +108,7 @@ impl Parameter {
             argument: plain(&name),
             name,
             at,
-            required: required || at == At::Path,
+            required: required || at == ParameterLocation::Path,
             style,
             schema,
             about: text("description").to_owned(),
@@ -121,7 +121,7 @@ impl Parameter {
 }
 
 /// The names of an object's fields, as a schema and those it is made of have them. What leads nowhere declares nothing.
-fn declared(document: &Document, schema: &Value, levels: usize, fields: &mut BTreeSet<String>) {
+fn declared(document: &ServiceDocument, schema: &Value, levels: usize, fields: &mut BTreeSet<String>) {
     let (Ok(schema), Some(below)) = (document.resolve(schema), levels.checked_sub(1)) else { return };
     let own = schema.get("properties").and_then(Value::as_object);
     fields.extend(own.into_iter().flat_map(|own| own.keys().cloned()));
@@ -131,14 +131,18 @@ fn declared(document: &Document, schema: &Value, levels: usize, fields: &mut BTr
     }
 }
 
-fn style(named: &str, explode: Option<&Value>, at: At) -> Result<Style, String> {
+fn style(named: &str, explode: Option<&Value>, at: ParameterLocation) -> Result<ParameterStyle, String> {
     let explode = explode.and_then(Value::as_bool);
     match (named, at) {
-        ("" | "form", At::Query) => Ok(Style::Comma { explode: explode.unwrap_or(true) }),
-        ("" | "simple", At::Path | At::Header) => Ok(Style::Comma { explode: false }),
-        ("spaceDelimited", At::Query) => Ok(Style::Space),
-        ("pipeDelimited", At::Query) => Ok(Style::Pipe),
-        ("deepObject", At::Query) => Ok(Style::Deep),
+        ("" | "form", ParameterLocation::Query) => {
+            Ok(ParameterStyle::Comma { explode: explode.unwrap_or(true) })
+        }
+        ("" | "simple", ParameterLocation::Path | ParameterLocation::Header) => {
+            Ok(ParameterStyle::Comma { explode: false })
+        }
+        ("spaceDelimited", ParameterLocation::Query) => Ok(ParameterStyle::Space),
+        ("pipeDelimited", ParameterLocation::Query) => Ok(ParameterStyle::Pipe),
+        ("deepObject", ParameterLocation::Query) => Ok(ParameterStyle::Deep),
         (other, _) => Err(format!("it wants values in the style {other}, which is not written")),
     }
 }
@@ -152,7 +156,7 @@ fn plain(name: &str) -> String {
 }
 
 /// Gives those of one name names of their own.
-pub(super) fn told_apart(parameters: &mut [Parameter], taken: &[&str]) {
+pub(super) fn told_apart(parameters: &mut [OperationParameter], taken: &[&str]) {
     for at in 0..parameters.len() {
         let (before, rest) = parameters.split_at_mut(at);
         let Some(own) = rest.first_mut() else { continue };
@@ -162,9 +166,9 @@ pub(super) fn told_apart(parameters: &mut [Parameter], taken: &[&str]) {
             continue;
         }
         let place = match own.at {
-            At::Path => "path",
-            At::Query => "query",
-            At::Header => "header",
+            ParameterLocation::Path => "path",
+            ParameterLocation::Query => "query",
+            ParameterLocation::Header => "header",
         };
         let base = format!("{}_{place}", own.argument);
         let mut name = base.clone();
@@ -184,9 +188,9 @@ mod tests {
 
     #[test]
     fn names_are_ones_that_models_can_say() {
-        let document = Document::read(br#"{"openapi": "3.1.0"}"#).unwrap();
-        let read = |given: Value| Parameter::read(&document, &given);
-        let mut all: Vec<Parameter> = [
+        let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+        let read = |given: Value| OperationParameter::read(&document, &given);
+        let mut all: Vec<OperationParameter> = [
             json!({ "name": "id", "in": "path" }),
             json!({ "name": "id", "in": "query" }),
             json!({ "name": "filter[name]", "in": "query", "style": "deepObject" }),

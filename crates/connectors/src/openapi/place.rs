@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use serde_json::Value;
 use url::Url;
 
-use super::document::Document;
+use super::document::ServiceDocument;
 
 /// Where a document is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ServiceDocumentSource {
     Web(Url),
     File(PathBuf),
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
-    pub source: Source,
+pub(crate) struct ServiceAddresses {
+    pub source: ServiceDocumentSource,
     /// The operator's word for where calls go.
     pub server: Option<Url>,
     /// Where calls may go; without it, where the operator's own words lead. A name, a name with a port, or both behind
@@ -37,9 +37,14 @@ pub(crate) fn listed(host: &str) -> Result<Url, String> {
     })
 }
 
-impl Places {
+impl ServiceAddresses {
     /// Where an operation is called: as the operator said, or as the document says nearest to it.
-    pub(super) fn base(&self, document: &Document, item: &Value, operation: &Value) -> Result<Url, String> {
+    pub(super) fn base(
+        &self,
+        document: &ServiceDocument,
+        item: &Value,
+        operation: &Value,
+    ) -> Result<Url, String> {
         let base = match &self.server {
             Some(server) => server.clone(),
             None => self.said([operation.get("servers"), item.get("servers"), document.get("servers")])?,
@@ -79,8 +84,8 @@ impl Places {
             text = text.replace(&format!("{{{name}}}"), usual);
         }
         let read = match &self.source {
-            Source::Web(source) => source.join(&text),
-            Source::File(_) => Url::parse(&text),
+            ServiceDocumentSource::Web(source) => source.join(&text),
+            ServiceDocumentSource::File(_) => Url::parse(&text),
         };
         read.map_err(|_| {
             format!("its document says to call it at `{text}`: say where with server = \"https://…\"")
@@ -90,8 +95,8 @@ impl Places {
     /// Scheme, host and port together: another port is another service, and a token is not for everybody on the way.
     fn allows(&self, url: &Url) -> bool {
         let source = match &self.source {
-            Source::Web(source) => Some(source),
-            Source::File(_) => None,
+            ServiceDocumentSource::Web(source) => Some(source),
+            ServiceDocumentSource::File(_) => None,
         };
         let mut own = source.into_iter().chain(&self.server);
         let is_own = own.any(|known| known.origin() == url.origin());
@@ -115,22 +120,22 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn base(places: &Places, root: &Value) -> Result<String, String> {
-        let document = Document::read(root.to_string().as_bytes()).unwrap();
+    fn base(places: &ServiceAddresses, root: &Value) -> Result<String, String> {
+        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
         places.base(&document, &json!({}), &json!({})).map(|url| url.to_string())
     }
 
     #[test]
     fn calls_go_where_the_operator_lets_them() {
-        let source = Source::Web(Url::parse("https://pets.example/v2/openapi.json").unwrap());
-        let own = Places { source, server: None, hosts: Vec::new() };
+        let source = ServiceDocumentSource::Web(Url::parse("https://pets.example/v2/openapi.json").unwrap());
+        let own = ServiceAddresses { source, server: None, hosts: Vec::new() };
         let said = |url: &str| json!({ "openapi": "3.1.0", "servers": [{ "url": url, "variables": { "v": { "default": "v3" } } }] });
         assert_eq!(base(&own, &json!({ "openapi": "3.1.0" })).unwrap(), "https://pets.example/");
         assert_eq!(base(&own, &said("/api/{v}")).unwrap(), "https://pets.example/api/v3");
         assert!(base(&own, &said("https://evil.example/")).unwrap_err().contains("not allowed"));
         assert!(base(&own, &said("file:///etc/passwd")).is_err());
         assert!(base(&own, &said("https://u:p@pets.example/")).unwrap_err().contains("password"));
-        let other = Places { hosts: vec!["api.example".to_owned()], ..own.clone() };
+        let other = ServiceAddresses { hosts: vec!["api.example".to_owned()], ..own.clone() };
         assert_eq!(base(&other, &said("https://api.example/x")).unwrap(), "https://api.example/x");
         assert!(base(&other, &said("/here")).is_err());
         for astray in ["http://pets.example/", "https://pets.example:8443/", "http://pets.example:443/"] {
@@ -138,18 +143,22 @@ mod tests {
         }
         let server = Some(Url::parse("http://10.0.0.1:8080/api").unwrap());
         assert_eq!(
-            base(&Places { server, ..own }, &said("https://evil.example/")).unwrap(),
+            base(&ServiceAddresses { server, ..own }, &said("https://evil.example/")).unwrap(),
             "http://10.0.0.1:8080/api"
         );
-        let file = Places { source: Source::File("/srv/x.json".into()), server: None, hosts: Vec::new() };
+        let file = ServiceAddresses {
+            source: ServiceDocumentSource::File("/srv/x.json".into()),
+            server: None,
+            hosts: Vec::new(),
+        };
         assert!(base(&file, &json!({ "openapi": "3.1.0" })).unwrap_err().contains("server ="));
         assert!(base(&file, &said("https://evil.example/")).unwrap_err().contains("not allowed"));
     }
 
     #[test]
     fn a_host_is_a_scheme_and_a_port_too() {
-        let source = || Source::Web(Url::parse("http://10.0.0.1:8080/openapi.json").unwrap());
-        let places = |hosts: &[&str]| Places {
+        let source = || ServiceDocumentSource::Web(Url::parse("http://10.0.0.1:8080/openapi.json").unwrap());
+        let places = |hosts: &[&str]| ServiceAddresses {
             source: source(),
             server: None,
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
@@ -185,8 +194,8 @@ mod tests {
 
     #[test]
     fn what_opens_a_service_goes_where_its_calls_go() {
-        let places = |source: &str, server: Option<&str>, hosts: &[&str]| Places {
-            source: Source::Web(Url::parse(source).unwrap()),
+        let places = |source: &str, server: Option<&str>, hosts: &[&str]| ServiceAddresses {
+            source: ServiceDocumentSource::Web(Url::parse(source).unwrap()),
             server: server.map(|server| Url::parse(server).unwrap()),
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         };

@@ -6,7 +6,7 @@ use reqwest::{Response, StatusCode};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
 
-use super::operation::Operation;
+use super::operation::ServiceOperation;
 use super::{LARGEST_ANSWER, paging};
 use crate::answer::FAILURE;
 
@@ -15,13 +15,13 @@ const LONGEST_COMPLAINT: usize = 1_500;
 
 /// What a call says of the service's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Health {
+pub(super) enum ServiceHealth {
     Well,
     Ill,
 }
 
 /// Why a call came to nothing.
-pub(super) struct Wrong {
+pub(super) struct ServiceCallError {
     pub(super) code: &'static str,
     pub(super) words: String,
     pub(super) retryable: bool,
@@ -29,7 +29,7 @@ pub(super) struct Wrong {
     pub(super) maybe: bool,
 }
 
-impl Wrong {
+impl ServiceCallError {
     pub(super) fn surely(code: &'static str, words: impl Into<String>) -> Self {
         Self { code, words: words.into(), retryable: false, maybe: false }
     }
@@ -43,7 +43,7 @@ impl Wrong {
 }
 
 /// A request that got no answer.
-pub(super) fn lost(error: &reqwest::Error, operation: &Operation) -> Wrong {
+pub(super) fn lost(error: &reqwest::Error, operation: &ServiceOperation) -> ServiceCallError {
     let writes = operation.method != Method::GET;
     let host = operation.base.host_str().unwrap_or_default();
     let mut words = String::new();
@@ -54,19 +54,19 @@ pub(super) fn lost(error: &reqwest::Error, operation: &Operation) -> Wrong {
     }
     match () {
         // Nothing left this machine.
-        () if error.is_connect() || error.is_builder() => Wrong {
+        () if error.is_connect() || error.is_builder() => ServiceCallError {
             code: "unreachable",
             words: format!("{host} can't be reached: {words}"),
             retryable: error.is_connect() && !words.contains("private network"),
             maybe: false,
         },
-        () if error.is_timeout() => Wrong {
+        () if error.is_timeout() => ServiceCallError {
             code: "too_slow",
             words: format!("{host} has not answered in time. Say so; it can be tried again later."),
             retryable: false,
             maybe: writes,
         },
-        () => Wrong {
+        () => ServiceCallError {
             code: "connector_lost",
             words: format!("the connection to {host} broke: {words}"),
             retryable: true,
@@ -77,19 +77,19 @@ pub(super) fn lost(error: &reqwest::Error, operation: &Operation) -> Wrong {
 
 /// Reads an answer, as much as may be read of it.
 pub(super) async fn read(
-    operation: &Operation,
+    operation: &ServiceOperation,
     arguments: &Map<String, Value>,
     mut response: Response,
-) -> (CallToolResult, Health) {
+) -> (CallToolResult, ServiceHealth) {
     let (status, headers) = (response.status(), response.headers().clone());
-    let health = if status.is_server_error() { Health::Ill } else { Health::Well };
+    let health = if status.is_server_error() { ServiceHealth::Ill } else { ServiceHealth::Well };
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
             Ok(Some(piece)) if body.len() + piece.len() <= LARGEST_ANSWER => body.extend_from_slice(&piece),
-            Ok(Some(_)) => return (too_long(operation).told(), Health::Well),
+            Ok(Some(_)) => return (too_long(operation).told(), ServiceHealth::Well),
             Ok(None) => break,
-            Err(error) => return (lost(&error, operation).told(), Health::Ill),
+            Err(error) => return (lost(&error, operation).told(), ServiceHealth::Ill),
         }
     }
     if !status.is_success() {
@@ -106,11 +106,11 @@ pub(super) async fn read(
     (result, health)
 }
 
-fn too_long(operation: &Operation) -> Wrong {
+fn too_long(operation: &ServiceOperation) -> ServiceCallError {
     let words = format!(
         "it answered with more than {LARGEST_ANSWER} bytes. Ask for less at once: a part, a page, fewer rows."
     );
-    Wrong { maybe: operation.method != Method::GET, ..Wrong::surely("too_long", words) }
+    ServiceCallError { maybe: operation.method != Method::GET, ..ServiceCallError::surely("too_long", words) }
 }
 
 /// JSON and texts as they are; a picture is named and not passed on.
@@ -132,34 +132,38 @@ fn value(kind: &str, body: &[u8]) -> Value {
     }
 }
 
-fn refused(method: &Method, status: StatusCode, body: &[u8]) -> Wrong {
+fn refused(method: &Method, status: StatusCode, body: &[u8]) -> ServiceCallError {
     let writes = *method != Method::GET;
     let said: String = String::from_utf8_lossy(body).chars().take(LONGEST_COMPLAINT).collect();
     let words = |about: &str| format!("HTTP {}{about}: {said}", status.as_u16());
     match status {
         // Only these two ask for the same call elsewhere; by the others a write is often answered that was done.
-        _ if status.is_redirection() => Wrong {
+        _ if status.is_redirection() => ServiceCallError {
             maybe: writes && !matches!(status.as_u16(), 307 | 308),
-            ..Wrong::surely(
+            ..ServiceCallError::surely(
                 "moved",
                 format!("HTTP {}: it leads elsewhere, and nobody is followed", status.as_u16()),
             )
         },
         // It, or somebody before it, gave up waiting.
-        StatusCode::REQUEST_TIMEOUT => Wrong { maybe: writes, ..Wrong::surely("too_slow", words("")) },
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Wrong::surely(
+        StatusCode::REQUEST_TIMEOUT => {
+            ServiceCallError { maybe: writes, ..ServiceCallError::surely("too_slow", words("")) }
+        }
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ServiceCallError::surely(
             "not_let_in",
             words(", it does not let us in; whoever runs this can give it a login"),
         ),
-        StatusCode::NOT_FOUND | StatusCode::GONE => Wrong::surely("not_found", words("")),
-        StatusCode::TOO_MANY_REQUESTS => Wrong { retryable: true, ..Wrong::surely("too_often", words("")) },
-        _ if status.is_server_error() => Wrong {
+        StatusCode::NOT_FOUND | StatusCode::GONE => ServiceCallError::surely("not_found", words("")),
+        StatusCode::TOO_MANY_REQUESTS => {
+            ServiceCallError { retryable: true, ..ServiceCallError::surely("too_often", words("")) }
+        }
+        _ if status.is_server_error() => ServiceCallError {
             code: "service_failed",
             words: words(", it failed"),
             retryable: matches!(status.as_u16(), 502..=504),
             maybe: writes,
         },
-        _ => Wrong::surely("tool_failed", words("")),
+        _ => ServiceCallError::surely("tool_failed", words("")),
     }
 }
 

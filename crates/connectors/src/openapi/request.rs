@@ -6,9 +6,9 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::login::Login;
-use super::operation::{BODY, Media, Operation};
-use super::parameter::{At, Parameter, Style};
+use super::login::ServiceCredential;
+use super::operation::{BODY, OperationBodyEncoding, ServiceOperation};
+use super::parameter::{OperationParameter, ParameterLocation, ParameterStyle};
 
 /// Everything but what stands for itself in a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -16,13 +16,14 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 /// The request, or what is wrong with an argument.
 pub(super) fn request(
     client: &Client,
-    operation: &Operation,
+    operation: &ServiceOperation,
     arguments: &Map<String, Value>,
 ) -> Result<RequestBuilder, String> {
     let url = address(operation, arguments)?;
     let mut request =
         client.request(operation.method.clone(), url).header(ACCEPT, "application/json, */*;q=0.5");
-    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Header) {
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Header)
+    {
         if let Some(value) = given(arguments, &parameter.argument) {
             let text = joined(value, ",");
             let fits = text.chars().all(|letter| (' '..='~').contains(&letter));
@@ -34,19 +35,19 @@ pub(super) fn request(
     }
     for login in &operation.logins {
         request = match login {
-            Login::Header { name, value } => request.header(name.as_str(), value.as_str()),
+            ServiceCredential::Header { name, value } => request.header(name.as_str(), value.as_str()),
             // Stands in the address already.
-            Login::Query { .. } => request,
-            Login::Bearer(token) => request.bearer_auth(token),
-            Login::Basic { user, password } => request.basic_auth(user, Some(password)),
+            ServiceCredential::Query { .. } => request,
+            ServiceCredential::Bearer(token) => request.bearer_auth(token),
+            ServiceCredential::Basic { user, password } => request.basic_auth(user, Some(password)),
         };
     }
     match (operation.body, arguments.get(BODY)) {
         (None, _) | (_, None) => Ok(request),
-        (Some(Media::Json), Some(body)) => {
+        (Some(OperationBodyEncoding::Json), Some(body)) => {
             Ok(request.header(CONTENT_TYPE, "application/json").body(body.to_string()))
         }
-        (Some(Media::Form), Some(body)) => {
+        (Some(OperationBodyEncoding::Form), Some(body)) => {
             let fields = body.as_object().ok_or("body is an object")?;
             let mut form = url::form_urlencoded::Serializer::new(String::new());
             fields.iter().for_each(|(name, value)| {
@@ -62,9 +63,9 @@ fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value>
 }
 
 /// The address with everything in its place; it never leaves where the operation is.
-fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url, String> {
+fn address(operation: &ServiceOperation, arguments: &Map<String, Value>) -> Result<Url, String> {
     let mut path = operation.path.clone();
-    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Path) {
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Path) {
         let value = given(arguments, &parameter.argument).map(|value| joined(value, ",")).unwrap_or_default();
         if matches!(value.as_str(), "" | "." | "..") {
             return Err(format!("{} is empty, or would lead elsewhere", parameter.argument));
@@ -79,13 +80,14 @@ fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url,
         return Err("that would lead elsewhere".to_owned());
     }
     let mut pairs = Vec::new();
-    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == At::Query) {
+    for parameter in operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Query)
+    {
         if let Some(value) = given(arguments, &parameter.argument) {
             pairs.extend(query(operation, parameter, value)?);
         }
     }
     pairs.extend(operation.logins.iter().filter_map(|login| match login {
-        Login::Query { name, value } => Some((name.clone(), value.clone())),
+        ServiceCredential::Query { name, value } => Some((name.clone(), value.clone())),
         _ => None,
     }));
     if !pairs.is_empty() {
@@ -95,21 +97,21 @@ fn address(operation: &Operation, arguments: &Map<String, Value>) -> Result<Url,
 }
 
 fn query(
-    operation: &Operation,
-    parameter: &Parameter,
+    operation: &ServiceOperation,
+    parameter: &OperationParameter,
     value: &Value,
 ) -> Result<Vec<(String, String)>, String> {
     let name = &parameter.name;
     let pair = |name: &str, value: String| (name.to_owned(), value);
     Ok(match (parameter.style, value) {
-        (Style::Deep, Value::Object(fields)) => fields
+        (ParameterStyle::Deep, Value::Object(fields)) => fields
             .iter()
             .map(|(field, value)| pair(&format!("{name}[{field}]"), joined(value, ",")))
             .collect(),
-        (Style::Comma { explode: true }, Value::Array(items)) => {
+        (ParameterStyle::Comma { explode: true }, Value::Array(items)) => {
             items.iter().map(|item| pair(name, joined(item, ","))).collect()
         }
-        (Style::Comma { explode: true }, Value::Object(fields)) => {
+        (ParameterStyle::Comma { explode: true }, Value::Object(fields)) => {
             // Each field becomes a parameter of its own: those that the document declares, and none that is another's.
             let is_own = |field: &&String| parameter.fields.contains(*field) && !is_others(operation, field);
             if let Some(field) = fields.keys().find(|field| !is_own(field)) {
@@ -118,16 +120,16 @@ fn query(
             }
             fields.iter().map(|(field, value)| pair(field, joined(value, ","))).collect()
         }
-        (Style::Space, value) => vec![pair(name, joined(value, " "))],
-        (Style::Pipe, value) => vec![pair(name, joined(value, "|"))],
+        (ParameterStyle::Space, value) => vec![pair(name, joined(value, " "))],
+        (ParameterStyle::Pipe, value) => vec![pair(name, joined(value, "|"))],
         (_, value) => vec![pair(name, joined(value, ","))],
     })
 }
 
 /// Whether a query parameter of this name is another argument, or opens the service.
-fn is_others(operation: &Operation, name: &str) -> bool {
-    let arguments = operation.parameters.iter().filter(|parameter| parameter.at == At::Query);
-    let is_login = |login: &Login| matches!(login, Login::Query { name: known, .. } if known == name);
+fn is_others(operation: &ServiceOperation, name: &str) -> bool {
+    let arguments = operation.parameters.iter().filter(|parameter| parameter.at == ParameterLocation::Query);
+    let is_login = |login: &ServiceCredential| matches!(login, ServiceCredential::Query { name: known, .. } if known == name);
     arguments.into_iter().any(|parameter| parameter.name == name) || operation.logins.iter().any(is_login)
 }
 

@@ -6,12 +6,13 @@ use rmcp::model::Tool;
 use serde_json::json;
 
 use super::*;
-use crate::openapi::document::Document;
+use crate::openapi::document::ServiceDocument;
 
-fn operation(base: &str, path: &str, parameters: &[Value]) -> Operation {
-    let document = Document::read(br#"{"openapi": "3.1.0"}"#).unwrap();
-    let parameters = parameters.iter().map(|given| Parameter::read(&document, given).unwrap().unwrap());
-    Operation {
+fn operation(base: &str, path: &str, parameters: &[Value]) -> ServiceOperation {
+    let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+    let parameters =
+        parameters.iter().map(|given| OperationParameter::read(&document, given).unwrap().unwrap());
+    ServiceOperation {
         method: Method::GET,
         base: Url::parse(base).unwrap(),
         path: path.to_owned(),
@@ -22,7 +23,7 @@ fn operation(base: &str, path: &str, parameters: &[Value]) -> Operation {
     }
 }
 
-fn addressed(operation: &Operation, arguments: &Value) -> Result<String, String> {
+fn addressed(operation: &ServiceOperation, arguments: &Value) -> Result<String, String> {
     address(operation, arguments.as_object().unwrap()).map(|url| url.to_string())
 }
 
@@ -51,7 +52,7 @@ fn an_object_names_no_parameters_of_its_own() {
         { "type": "object", "properties": { "min": { "type": "integer" }, "key": {}, "limit": {} } } ] } });
     let limit = json!({ "name": "limit", "in": "query" });
     let mut operation = operation("https://x.example", "/list", &[filter, limit]);
-    operation.logins = vec![Login::Query { name: "key".to_owned(), value: "s3".to_owned() }];
+    operation.logins = vec![ServiceCredential::Query { name: "key".to_owned(), value: "s3".to_owned() }];
     let told = addressed(&operation, &json!({ "filter": { "min": 1 } })).unwrap();
     assert_eq!(told, "https://x.example/list?min=1&key=s3");
     // Neither what the document does not name, nor what is another argument's, nor what opens the service.
@@ -64,7 +65,7 @@ fn an_object_names_no_parameters_of_its_own() {
 #[test]
 fn a_key_in_the_query_stands_beside_the_arguments() {
     let mut operation = operation("https://x.example", "/list", &[]);
-    operation.logins = vec![Login::Query { name: "key".to_owned(), value: "s3".to_owned() }];
+    operation.logins = vec![ServiceCredential::Query { name: "key".to_owned(), value: "s3".to_owned() }];
     assert_eq!(addressed(&operation, &json!({})).unwrap(), "https://x.example/list?key=s3");
 }
 

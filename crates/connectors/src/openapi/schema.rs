@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use super::document::{Document, pointer};
+use super::document::{ServiceDocument, pointer};
 
 /// A schema that needs more others is no tool's.
 const MOST_PARTS: usize = 100;
@@ -14,16 +14,16 @@ const IDLE: [&str; 8] =
     ["example", "examples", "xml", "externalDocs", "discriminator", "deprecated", "$schema", "$id"];
 
 /// Collects what the schemas of one tool refer to.
-pub(super) struct Parts<'a> {
-    document: &'a Document,
+pub(super) struct SchemaCollector<'a> {
+    document: &'a ServiceDocument,
     /// Place in the document, and what it is called in the tool's own schema.
     names: BTreeMap<String, String>,
     taken: BTreeSet<String>,
     waiting: Vec<String>,
 }
 
-impl<'a> Parts<'a> {
-    pub(super) fn new(document: &'a Document) -> Self {
+impl<'a> SchemaCollector<'a> {
+    pub(super) fn new(document: &'a ServiceDocument) -> Self {
         Self { document, names: BTreeMap::new(), taken: BTreeSet::new(), waiting: Vec::new() }
     }
 
@@ -163,8 +163,8 @@ mod tests {
                 "id": { "type": "integer", "readOnly": true }, "name": { "type": "string", "example": "Rex" },
                 "tag": { "type": "string", "nullable": true }, "age": { "type": "number", "minimum": 0, "exclusiveMinimum": true },
                 "parent": { "$ref": "#/components/schemas/Pet" }, "example": { "type": "string" } } } } } });
-        let document = Document::read(root.to_string().as_bytes()).unwrap();
-        let mut parts = Parts::new(&document);
+        let document = ServiceDocument::read(root.to_string().as_bytes()).unwrap();
+        let mut parts = SchemaCollector::new(&document);
         let whole = parts
             .whole(&json!({ "type": "array", "items": { "$ref": "#/components/schemas/Pet" } }))
             .unwrap();
@@ -181,9 +181,9 @@ mod tests {
 
     #[test]
     fn what_leads_out_or_is_endless_is_refused() {
-        let document = Document::read(br#"{"openapi": "3.1.0"}"#).unwrap();
-        assert!(Parts::new(&document).whole(&json!({ "$ref": "other.json#/A" })).is_err());
+        let document = ServiceDocument::read(br#"{"openapi": "3.1.0"}"#).unwrap();
+        assert!(SchemaCollector::new(&document).whole(&json!({ "$ref": "other.json#/A" })).is_err());
         let deep = (0..100).fold(json!({}), |inner, _| json!({ "items": inner }));
-        assert!(Parts::new(&document).whole(&deep).unwrap_err().contains("deep"));
+        assert!(SchemaCollector::new(&document).whole(&deep).unwrap_err().contains("deep"));
     }
 }

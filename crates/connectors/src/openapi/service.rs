@@ -16,21 +16,21 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::io::DuplexStream;
 use tokio::time::Instant;
 
-use super::breaker::Breaker;
-use super::document::Document;
-use super::login::Logins;
-use super::operation::{Operation, Reading};
-use super::place::{Places, Source};
-use super::reply::{self, Health, Wrong};
+use super::breaker::ServiceCircuitBreaker;
+use super::document::ServiceDocument;
+use super::login::ServiceCredentialSet;
+use super::operation::{ServiceDocumentContext, ServiceOperation};
+use super::place::{ServiceAddresses, ServiceDocumentSource};
+use super::reply::{self, ServiceCallError, ServiceHealth};
 use super::{LARGEST_DOCUMENT, request};
 use crate::error::{Error, Result};
-use crate::link::{Clients, LONGEST_MESSAGE};
+use crate::link::{ConnectorHttpClients, LONGEST_MESSAGE};
 
 /// What a service is reached with.
-pub(crate) struct Parts {
-    pub(crate) clients: Clients,
-    pub(crate) places: Places,
-    pub(crate) logins: Logins,
+pub(crate) struct OpenApiServiceParts {
+    pub(crate) clients: ConnectorHttpClients,
+    pub(crate) places: ServiceAddresses,
+    pub(crate) logins: ServiceCredentialSet,
     /// Sent with every request.
     pub(crate) headers: HeaderMap<HeaderValue>,
     /// How long an answer may take.
@@ -39,23 +39,23 @@ pub(crate) struct Parts {
 
 /// One service. Clones share everything.
 #[derive(Clone)]
-pub(crate) struct Service(Arc<Inner>);
+pub(crate) struct OpenApiService(Arc<Inner>);
 
 struct Inner {
-    parts: Parts,
+    parts: OpenApiServiceParts,
     about: Implementation,
-    operations: RwLock<Arc<BTreeMap<String, Operation>>>,
+    operations: RwLock<Arc<BTreeMap<String, ServiceOperation>>>,
     /// The document was just read: the first list needs no second look.
     is_fresh: AtomicBool,
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<ServiceCircuitBreaker>,
 }
 
 /// What can't be used of a document, and why.
-pub(crate) type LeftOut = Vec<(String, String)>;
+pub(crate) type SkippedOperations = Vec<(String, String)>;
 
-impl Service {
+impl OpenApiService {
     /// Reads the document.
-    pub(crate) async fn open(parts: Parts) -> Result<(Self, LeftOut)> {
+    pub(crate) async fn open(parts: OpenApiServiceParts) -> Result<(Self, SkippedOperations)> {
         let document = fetch(&parts).await?;
         let short = |text: &str| text.chars().take(100).collect::<String>();
         let about =
@@ -83,45 +83,45 @@ impl Service {
         }
     }
 
-    fn operations(&self) -> Arc<BTreeMap<String, Operation>> {
+    fn operations(&self) -> Arc<BTreeMap<String, ServiceOperation>> {
         self.0.operations.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+    fn breaker(&self) -> std::sync::MutexGuard<'_, ServiceCircuitBreaker> {
         self.0.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn call(
         &self,
-        operation: &Operation,
+        operation: &ServiceOperation,
         arguments: &serde_json::Map<String, serde_json::Value>,
     ) -> CallToolResult {
         let parts = &self.0.parts;
         if let Some(why) = parts.clients.allowed.refuses(&operation.base) {
-            return Wrong::surely("unreachable", why).told();
+            return ServiceCallError::surely("unreachable", why).told();
         }
         let request = match request::request(parts.clients.to(&operation.base), operation, arguments) {
             Ok(request) => request.headers(parts.headers.clone()).timeout(parts.limit),
-            Err(why) => return Wrong::surely("bad_arguments", why).told(),
+            Err(why) => return ServiceCallError::surely("bad_arguments", why).told(),
         };
         if let Some(pause) = self.breaker().ask(Instant::now()) {
             let words =
                 format!("it failed too often; it is left alone for another {} s.", pause.as_secs().max(1));
-            return Wrong::surely("service_failed", words).told();
+            return ServiceCallError::surely("service_failed", words).told();
         }
         let (result, health) = match request.send().await {
             Ok(response) => reply::read(operation, arguments, response).await,
-            Err(error) => (reply::lost(&error.without_url(), operation).told(), Health::Ill),
+            Err(error) => (reply::lost(&error.without_url(), operation).told(), ServiceHealth::Ill),
         };
         match health {
-            Health::Well => self.breaker().went_well(),
-            Health::Ill => self.breaker().failed(Instant::now()),
+            ServiceHealth::Well => self.breaker().went_well(),
+            ServiceHealth::Ill => self.breaker().failed(Instant::now()),
         }
         result
     }
 }
 
-impl ServerHandler for Service {
+impl ServerHandler for OpenApiService {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(self.0.about.clone())
@@ -165,23 +165,27 @@ impl ServerHandler for Service {
 
 /// The first required argument that is not there.
 fn lacking<'a>(
-    operation: &'a Operation,
+    operation: &'a ServiceOperation,
     arguments: &serde_json::Map<String, serde_json::Value>,
 ) -> Option<&'a str> {
     let required = operation.tool.input_schema.get("required").and_then(serde_json::Value::as_array)?;
     required.iter().filter_map(serde_json::Value::as_str).find(|name| !arguments.contains_key(*name))
 }
 
-fn read(parts: &Parts, document: &Document) -> (BTreeMap<String, Operation>, LeftOut) {
+fn read(
+    parts: &OpenApiServiceParts,
+    document: &ServiceDocument,
+) -> (BTreeMap<String, ServiceOperation>, SkippedOperations) {
     let given: BTreeSet<String> = parts.headers.keys().map(ToString::to_string).collect();
-    let reading = Reading { document, places: &parts.places, logins: &parts.logins, given: &given };
+    let reading =
+        ServiceDocumentContext { document, places: &parts.places, logins: &parts.logins, given: &given };
     let offer = reading.all();
     (offer.operations, offer.left_out)
 }
 
-async fn fetch(parts: &Parts) -> Result<Document> {
+async fn fetch(parts: &OpenApiServiceParts) -> Result<ServiceDocument> {
     let text = match &parts.places.source {
-        Source::File(path) => {
+        ServiceDocumentSource::File(path) => {
             let size = tokio::fs::metadata(path).await.map(|about| about.len());
             let unreadable = |error: std::io::Error| {
                 Error::Invalid(format!("its document can't be read: {}: {error}", path.display()))
@@ -191,7 +195,7 @@ async fn fetch(parts: &Parts) -> Result<Document> {
             }
             tokio::fs::read(path).await.map_err(unreadable)?
         }
-        Source::Web(url) => {
+        ServiceDocumentSource::Web(url) => {
             if let Some(why) = parts.clients.allowed.refuses(url) {
                 return Err(Error::Invalid(why));
             }
@@ -202,7 +206,7 @@ async fn fetch(parts: &Parts) -> Result<Document> {
             download(request.timeout(parts.limit), known).await?
         }
     };
-    Document::read(&text).map_err(Error::Invalid)
+    ServiceDocument::read(&text).map_err(Error::Invalid)
 }
 
 async fn download(request: reqwest::RequestBuilder, known: bool) -> Result<Vec<u8>> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_connectors::State;
+use munshi_connectors::ConnectorState;
 use munshi_test_support::{TestDb, on_both_engines, until};
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use serde_json::json;
 
 use crate::support::{MIGRATIONS, Shop, odd};
@@ -15,7 +15,7 @@ on_both_engines! {
     async fn tools_are_called_with_a_permit_and_their_answers_are_others_words(test: TestDb) {
         let shop = Shop::open(test, &odd("odd", "good", None)).await;
         shop.start().await;
-        let standing = shop.until_state("odd", State::Ready).await;
+        let standing = shop.until_state("odd", ConnectorState::Ready).await;
         assert_eq!((standing.tools, standing.undeclared, standing.held), (4, 3, false));
         assert_eq!((standing.server.as_str(), standing.version.as_str()), ("odd", "1.2.3"));
         let seen = shop.said("odd_look", json!({ "text": "hello" })).await;
@@ -24,7 +24,7 @@ on_both_engines! {
         let booked = shop.said("odd_book", json!({ "text": "a room" })).await;
         assert_eq!(booked["result"], json!({ "text": "booked a room as 1" }));
         let refused = shop.call("odd_raw", json!({})).await;
-        assert!(matches!(refused, Answer::Refused(_)), "nobody vouches for it: {refused:?}");
+        assert!(matches!(refused, ToolAnswer::Refused(_)), "nobody vouches for it: {refused:?}");
         let bad = shop.said("odd_book", json!({ "words": "a room" })).await;
         assert_eq!(bad["ok"], false, "{bad}");
         let events: Vec<String> = shop.events().await.into_iter().map(|(event, _)| event).collect();
@@ -42,7 +42,7 @@ on_both_engines! {
         let (before, after) = (shop.test.tenant("another").await, shop.test.tenant("third").await);
         for tenant in [before, after] {
             let spoil = |tx: &mut munshi_store::Tx<'_>| {
-                let body = munshi_store::Json::of(&json!({ "odd": 7 }))?;
+                let body = munshi_store::JsonText::of(&json!({ "odd": 7 }))?;
                 tx.execute(
                     "INSERT INTO connector_files (tenant_id, version, body, author, note, made_at)
                      VALUES ($1, 1, $2, 'test', '', $3)",
@@ -52,8 +52,8 @@ on_both_engines! {
             shop.test.db.write(tenant, spoil).await.unwrap();
         }
         assert!(shop.host.look().await.is_err(), "it is said all the same");
-        until(async || shop.host.standings(shop.tenant).values().any(|standing| standing.state == State::Ready)).await;
-        assert_eq!(shop.standing("odd").state, State::Ready);
+        until(async || shop.host.standings(shop.tenant).values().any(|standing| standing.state == ConnectorState::Ready)).await;
+        assert_eq!(shop.standing("odd").state, ConnectorState::Ready);
         shop.host.stop().await;
     }
 
@@ -82,7 +82,7 @@ async fn stopping_takes_along_what_a_child_has_started() {
     let note = test.place.folder().join("pid");
     let shop = Shop::open(test, &odd("odd", "parent", Some(&note))).await;
     shop.start().await;
-    shop.until_state("odd", State::Ready).await;
+    shop.until_state("odd", ConnectorState::Ready).await;
     let pid = std::fs::read_to_string(&note).unwrap();
     let is_there = || std::path::Path::new(&format!("/proc/{pid}/cmdline")).exists() && !is_dead(&pid);
     assert!(is_there());
@@ -106,14 +106,14 @@ async fn a_missing_secret_or_program_is_said_and_nothing_is_offered() {
     );
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
-    let odd = shop.until_state("odd", State::Degraded).await;
+    let odd = shop.until_state("odd", ConnectorState::Degraded).await;
     assert!(odd.why.contains("munshi vault set not.there"), "{}", odd.why);
-    let gone = shop.until_state("gone", State::Degraded).await;
+    let gone = shop.until_state("gone", ConnectorState::Degraded).await;
     assert!(gone.why.contains("no-such-program-here"), "{}", gone.why);
     assert!(shop.shelf().is_empty());
     shop.host.stop().await;
 }
 
 pub(crate) async fn sqlite() -> TestDb {
-    TestDb::open(munshi_test_support::Engine::Sqlite, &MIGRATIONS).await
+    TestDb::open(munshi_test_support::DatabaseEngine::Sqlite, &MIGRATIONS).await
 }

@@ -1,9 +1,9 @@
 //! A list of tools that changes: it is told, held until a person has looked, and taken up again.
 
-use munshi_connectors::{State, rows};
-use munshi_safety::audit::{Actor, ActorKind};
+use munshi_connectors::{ConnectorState, rows};
+use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_test_support::on_both_engines;
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use munshi_types::Clock;
 use serde_json::json;
 
@@ -16,26 +16,26 @@ on_both_engines! {
         let note = test.place.folder().join("changed");
         let shop = Shop::open(test, &odd("odd", "changing", Some(&note))).await;
         shop.start().await;
-        let first = shop.until_state("odd", State::Ready).await;
+        let first = shop.until_state("odd", ConnectorState::Ready).await;
         let booked = shop.call("odd_book", json!({ "text": "a" })).await;
-        assert!(matches!(booked, Answer::Done(_)), "{booked:?}");
+        assert!(matches!(booked, ToolAnswer::Done(_)), "{booked:?}");
         // With that call it changed the words of another tool, and said that its list changed.
         let held = shop.until("odd", |standing| standing.held).await;
         assert_ne!(held.manifest, first.manifest);
         let refused = shop.call("odd_book", json!({ "text": "b" })).await;
-        assert!(matches!(refused, Answer::Refused(_)), "{refused:?}");
+        assert!(matches!(refused, ToolAnswer::Refused(_)), "{refused:?}");
         let seen = shop.call("odd_look", json!({ "text": "b" })).await;
-        assert!(matches!(seen, Answer::Done(_)), "looking goes on: {seen:?}");
+        assert!(matches!(seen, ToolAnswer::Done(_)), "looking goes on: {seen:?}");
         let changed: Vec<_> = shop.events().await.into_iter().filter(|(event, _)| event == "connector.changed").collect();
         assert_eq!(changed.len(), 1, "told once, however often it is seen");
         assert_eq!(changed[0].1["changed"], json!(["~ look"]));
         let (now, ids) = (shop.test.clock.now(), shop.test.ids.clone());
-        let by = Actor::new(ActorKind::Operator, "asha");
+        let by = AuditActor::new(AuditActorKind::Operator, "asha");
         let accepted = shop.test.db.write(shop.tenant, move |tx| rows::accept(tx, "odd", &by, now, &ids)).await.unwrap();
         assert_eq!(accepted, Some(true));
         shop.until("odd", |standing| !standing.held).await;
         let booked = shop.call("odd_book", json!({ "text": "b" })).await;
-        assert!(matches!(booked, Answer::Done(_)), "{booked:?}");
+        assert!(matches!(booked, ToolAnswer::Done(_)), "{booked:?}");
         assert!(shop.events().await.iter().any(|(event, _)| event == "connector.accepted"));
         shop.host.stop().await;
     }
@@ -48,7 +48,7 @@ on_both_engines! {
         shop.start().await;
         assert!(shop.shelf().get("one_look").is_none() && shop.shelf().get("two_look").is_some());
         let gone = shop.call("one_look", json!({})).await;
-        assert!(matches!(gone, Answer::Refused(_)), "{gone:?}");
+        assert!(matches!(gone, ToolAnswer::Refused(_)), "{gone:?}");
         shop.host.stop().await;
     }
 }

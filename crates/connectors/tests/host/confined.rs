@@ -1,7 +1,7 @@
 //! Where a machine can't confine, several tenants keep programs from starting.
 
-use munshi_connectors::contract::{self, Trial, Verdict, Writes};
-use munshi_connectors::{Confinement, State};
+use munshi_connectors::contract::{self, ConnectorTest, ConnectorVerdict, WriteTestMode};
+use munshi_connectors::{Confinement, ConnectorState};
 use munshi_test_support::on_both_engines;
 
 use crate::support::{MIGRATIONS, Shop, odd};
@@ -14,12 +14,12 @@ on_both_engines! {
         let tried = async |allows_unconfined: bool| {
             let confinement =
                 Confinement { db: Some(shop.test.db.clone()), allows_unconfined, ..Confinement::default() };
-            let trial = Trial { confinement, ..shop.trial(&odd("odd", "good", None), Writes::Never) };
+            let trial = ConnectorTest { confinement, ..shop.trial(&odd("odd", "good", None), WriteTestMode::Never) };
             contract::test(&trial).await
         };
         let alone = tried(false).await;
         let confined = alone.findings.iter().find(|finding| finding.check == "confined").unwrap();
-        assert_eq!(confined.verdict, Verdict::Doubtful, "it is said: {alone:#?}");
+        assert_eq!(confined.verdict, ConnectorVerdict::Doubtful, "it is said: {alone:#?}");
         shop.test.tenant("another").await;
         let refused = tried(false).await;
         assert_eq!(refused.findings.len(), 1, "{refused:#?}");
@@ -30,9 +30,9 @@ on_both_engines! {
     async fn one_that_runs_unconfined_ends_when_another_tenant_comes(test: TestDb) {
         let shop = Shop::unconfined(test, &odd("odd", "good", None)).await;
         shop.start().await;
-        shop.until_state("odd", State::Ready).await;
+        shop.until_state("odd", ConnectorState::Ready).await;
         shop.test.tenant("another").await;
-        let standing = shop.until_state("odd", State::Degraded).await;
+        let standing = shop.until_state("odd", ConnectorState::Degraded).await;
         assert!(standing.why.contains("connectors.unconfined = true"), "{standing:?}");
         shop.host.stop().await;
     }
@@ -40,7 +40,7 @@ on_both_engines! {
     async fn how_a_program_runs_is_told(test: TestDb) {
         let shop = Shop::open(test, &odd("odd", "good", None)).await;
         shop.start().await;
-        let standing = shop.until_state("odd", State::Ready).await;
+        let standing = shop.until_state("odd", ConnectorState::Ready).await;
         assert_eq!(standing.confined, Some(false), "there is no launcher here");
         shop.host.stop().await;
     }

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use munshi_connectors::login::{Back, Who};
-use munshi_connectors::{Allowed, Standing, State};
-use munshi_identity::Token;
+use munshi_connectors::login::{ConnectorLoginUser, OAuthReturnUrls};
+use munshi_connectors::{AllowedHosts, ConnectorState, ConnectorStatus};
+use munshi_identity::SecretToken;
 use munshi_test_support::environment;
-use munshi_tools::Shelves;
+use munshi_tools::TenantToolSource;
 use serde_json::{Value, json};
 
 use crate::behaving::sqlite;
@@ -110,22 +110,25 @@ async fn as_a_client() {
         file.push_str(&format!("[far.tools.{name}]\neffect = \"read\"\n"));
     }
     let shop =
-        Shop::with(sqlite().await, &file, Allowed::new(["localhost".to_owned()]), BTreeMap::new()).await;
+        Shop::with(sqlite().await, &file, AllowedHosts::new(["localhost".to_owned()]), BTreeMap::new()).await;
     shop.start().await;
     for _ in 0..3 {
-        let settled = |standing: &Standing| {
-            matches!(standing.state, State::Ready | State::WantsLogin | State::Degraded)
+        let settled = |standing: &ConnectorStatus| {
+            matches!(
+                standing.state,
+                ConnectorState::Ready | ConnectorState::WantsLogin | ConnectorState::Degraded
+            )
         };
         let standing = shop.until("far", settled).await;
         println!("far: {} {}", standing.state, standing.why);
-        if standing.state != State::WantsLogin || !log_in(&shop).await {
+        if standing.state != ConnectorState::WantsLogin || !log_in(&shop).await {
             break;
         }
         // Whether it is let in is seen by trying.
         tokio::time::sleep(Duration::from_millis(500)).await;
         shop.host.look().await.unwrap();
         for _ in 0..100 {
-            if shop.standing("far").state != State::WantsLogin {
+            if shop.standing("far").state != ConnectorState::WantsLogin {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -171,13 +174,13 @@ async fn log_in(shop: &Shop) -> bool {
     let (host, person) = (shop.host.clone(), shop.owner.person.unwrap());
     let offered =
         shop.test.db.write(shop.tenant, move |tx| host.offer_login(tx, "far", person)).await.unwrap();
-    let token = Token::parse(offered.unwrap().rsplit('/').next().unwrap()).unwrap();
+    let token = SecretToken::parse(offered.unwrap().rsplit('/').next().unwrap()).unwrap();
     let led = shop.logins.led(&token).await.unwrap().unwrap();
-    let back = Back {
+    let back = OAuthReturnUrls {
         redirect: "http://localhost:8400/connectors/back".to_owned(),
         document: Some("https://conformance-test.local/client-metadata.json".to_owned()),
     };
-    let begun = match shop.logins.follow(led, &back, Who::Person(person)).await {
+    let begun = match shop.logins.follow(led, &back, ConnectorLoginUser::Person(person)).await {
         Ok(begun) => begun,
         Err(error) => {
             println!("no login: {error}");
@@ -187,7 +190,7 @@ async fn log_in(shop: &Shop) -> bool {
     let response = client().get(begun.to.clone()).send().await.unwrap();
     let Some(to) = response.headers().get("location") else { return false };
     let to = begun.to.join(to.to_str().unwrap()).unwrap();
-    match shop.logins.finish(&begun.token, returned(&to), Some(Who::Person(person))).await {
+    match shop.logins.finish(&begun.token, returned(&to), Some(ConnectorLoginUser::Person(person))).await {
         Ok(_) => true,
         Err(error) => {
             println!("no login: {error}");

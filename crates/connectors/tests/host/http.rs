@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_connectors::{Allowed, Inside, State};
+use munshi_connectors::{AllowedHosts, ConnectorState, InProcessConnector};
 use munshi_test_support::{environment, until};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream};
@@ -39,13 +39,13 @@ async fn the_reference_server_answers_over_http() {
     let mut child = reference(port).await;
     let file = format!("[far]\nurl = \"http://localhost:{port}/mcp\"\n[far.tools.echo]\neffect = \"read\"\n");
     let shop =
-        Shop::with(sqlite().await, &file, Allowed::new(["localhost".to_owned()]), BTreeMap::new()).await;
+        Shop::with(sqlite().await, &file, AllowedHosts::new(["localhost".to_owned()]), BTreeMap::new()).await;
     shop.start().await;
-    shop.until_state("far", State::Ready).await;
+    shop.until_state("far", ConnectorState::Ready).await;
     let echo = shop.said("far_echo", json!({ "message": "over the wire" })).await;
     assert!(echo["result"].to_string().contains("over the wire"), "{echo}");
     child.kill().await.unwrap();
-    shop.until("far", |standing| standing.restarts > 0 || standing.state == State::Degraded).await;
+    shop.until("far", |standing| standing.restarts > 0 || standing.state == ConnectorState::Degraded).await;
     shop.host.stop().await;
 }
 
@@ -55,7 +55,7 @@ async fn a_private_address_is_not_reached_by_name_or_number() {
         let file = format!("[far]\nurl = \"http://{host}:{}/mcp\"\n", port());
         let shop = Shop::open(sqlite().await, &file).await;
         shop.start().await;
-        let standing = shop.until_state("far", State::Degraded).await;
+        let standing = shop.until_state("far", ConnectorState::Degraded).await;
         assert!(standing.why.contains("connectors.private_hosts"), "{host}: {}", standing.why);
         shop.host.stop().await;
     }
@@ -95,9 +95,10 @@ async fn redirects_and_bodies_without_end_lead_nowhere() {
         let port = plain(answer, body).await;
         let file = format!("[far]\nurl = \"http://127.0.0.1:{port}/mcp\"\n");
         let shop =
-            Shop::with(sqlite().await, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
+            Shop::with(sqlite().await, &file, AllowedHosts::new(["127.0.0.1".to_owned()]), BTreeMap::new())
+                .await;
         shop.start().await;
-        let standing = shop.until_state("far", State::Degraded).await;
+        let standing = shop.until_state("far", ConnectorState::Degraded).await;
         assert!(standing.why.contains(words), "{}", standing.why);
         shop.host.stop().await;
     }
@@ -106,7 +107,7 @@ async fn redirects_and_bodies_without_end_lead_nowhere() {
 /// A part of this program: one tool, spoken on a line.
 struct Clockwork;
 
-impl Inside for Clockwork {
+impl InProcessConnector for Clockwork {
     fn serve(&self, line: DuplexStream) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
             let (read, mut write) = tokio::io::split(line);
@@ -140,12 +141,13 @@ impl Inside for Clockwork {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_of_this_program_is_a_connector_like_others() {
-    let inside: BTreeMap<String, Arc<dyn Inside>> =
-        [("clockwork".to_owned(), Arc::new(Clockwork) as Arc<dyn Inside>)].into();
+    let inside: BTreeMap<String, Arc<dyn InProcessConnector>> =
+        [("clockwork".to_owned(), Arc::new(Clockwork) as Arc<dyn InProcessConnector>)].into();
     let shop =
-        Shop::with(sqlite().await, "[clock]\ninside = \"clockwork\"\n", Allowed::default(), inside).await;
+        Shop::with(sqlite().await, "[clock]\ninside = \"clockwork\"\n", AllowedHosts::default(), inside)
+            .await;
     shop.start().await;
-    shop.until_state("clock", State::Ready).await;
+    shop.until_state("clock", ConnectorState::Ready).await;
     let said = shop.said("clock_tick", json!({})).await;
     assert_eq!(said["result"], json!({ "ticks": 1 }), "{said}");
     shop.host.stop().await;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_connectors::login::{Back, Begun, Returned};
-use munshi_connectors::{Allowed, Error, State};
-use munshi_safety::audit::{Actor, ActorKind};
+use munshi_connectors::login::{OAuthCallback, OAuthReturnUrls, PendingOAuthLogin};
+use munshi_connectors::{AllowedHosts, ConnectorState, Error};
+use munshi_safety::audit::{AuditActor, AuditActorKind};
 use munshi_safety::vault;
-use munshi_test_support::guarded::{Browser, Codes, Guarded as Service};
+use munshi_test_support::guarded::{Browser, DeviceCodeSupport, GuardedService as Service};
 use munshi_test_support::{PATIENCE, TestDb};
-use munshi_tools::NoJournal;
+use munshi_tools::NoActJournal;
 use munshi_types::{Autonomy, Clock};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
@@ -35,28 +35,33 @@ pub(crate) fn client() -> reqwest::Client {
         .unwrap()
 }
 
-pub(crate) fn browse(from: &Url) -> Returned {
+pub(crate) fn browse(from: &Url) -> OAuthCallback {
     let (at, seen) = Browser::default().follow(from.as_str(), BACK);
     assert!(at.starts_with(BACK), "{at}: {}", seen.text);
     returned(&at.parse().unwrap())
 }
 
 /// What stands in the address that somebody is sent back to.
-pub(crate) fn returned(at: &Url) -> Returned {
+pub(crate) fn returned(at: &Url) -> OAuthCallback {
     let of = |name: &str| at.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
-    Returned { state: of("state").unwrap_or_default(), code: of("code"), iss: of("iss"), error: of("error") }
+    OAuthCallback {
+        state: of("state").unwrap_or_default(),
+        code: of("code"),
+        iss: of("iss"),
+        error: of("error"),
+    }
 }
 
-pub(crate) fn by() -> Actor {
-    Actor::new(ActorKind::Operator, "farid")
+pub(crate) fn by() -> AuditActor {
+    AuditActor::new(AuditActorKind::Operator, "farid")
 }
 
-pub(crate) fn allowed() -> Allowed {
-    Allowed::new(["127.0.0.1".to_owned()])
+pub(crate) fn allowed() -> AllowedHosts {
+    AllowedHosts::new(["127.0.0.1".to_owned()])
 }
 
-pub(crate) fn back() -> Back {
-    Back { redirect: BACK.to_owned(), document: None }
+pub(crate) fn back() -> OAuthReturnUrls {
+    OAuthReturnUrls { redirect: BACK.to_owned(), document: None }
 }
 
 /// With as much time as it wants.
@@ -70,14 +75,14 @@ pub(crate) fn declared(service: &Service) -> String {
 
 impl Guarded {
     pub(crate) async fn open(test: TestDb) -> Self {
-        let service = Service::start(&test.place.folder(), Codes::Given);
+        let service = Service::start(&test.place.folder(), DeviceCodeSupport::Given);
         let shop = Shop::with(test, &declared(&service), allowed(), BTreeMap::new()).await;
         shop.start().await;
-        shop.until_state("far", State::WantsLogin).await;
+        shop.until_state("far", ConnectorState::WantsLogin).await;
         Self { shop, service }
     }
 
-    pub(crate) async fn begin(&self) -> Begun {
+    pub(crate) async fn begin(&self) -> PendingOAuthLogin {
         let name = "far".parse().unwrap();
         self.shop.logins.begin(self.shop.tenant, &name, &back(), by()).await.unwrap()
     }
@@ -86,13 +91,13 @@ impl Guarded {
         let begun = self.begin().await;
         let returned = browse(&begun.to);
         self.shop.logins.finish(&begun.token, returned, None).await.unwrap();
-        self.shop.until_state("far", State::Ready).await;
+        self.shop.until_state("far", ConnectorState::Ready).await;
     }
 
     /// The same call through another process.
     pub(crate) async fn said_at(&self, node: &Node, text: &str) -> Value {
         let want = self.shop.want("far_note", json!({ "text": text }), Autonomy::Act);
-        node.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap().for_model()
+        node.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap().for_model()
     }
 
     pub(crate) async fn said(&self, text: &str) -> Value {
@@ -100,7 +105,7 @@ impl Guarded {
     }
 }
 
-async fn refused(guarded: &Guarded, begun: &Begun, returned: Returned) -> String {
+async fn refused(guarded: &Guarded, begun: &PendingOAuthLogin, returned: OAuthCallback) -> String {
     match guarded.shop.logins.finish(&begun.token, returned, None).await {
         Err(Error::NoLogin(words)) => words,
         other => panic!("{other:?}"),
@@ -119,7 +124,7 @@ munshi_test_support::on_both_engines! {
         assert!(asked["resource"].ends_with("/mcp") && asked["scope"].contains("files"), "{asked:?}");
         let returned = browse(&begun.to);
         guarded.shop.logins.finish(&begun.token, returned, None).await.unwrap();
-        guarded.shop.until_state("far", State::Ready).await;
+        guarded.shop.until_state("far", ConnectorState::Ready).await;
         let said = guarded.said("one").await;
         assert_eq!(said["ok"], true, "{said}");
         assert_eq!(guarded.service.notes(), ["one"]);
@@ -162,12 +167,12 @@ munshi_test_support::on_both_engines! {
         let guarded = Guarded::open(test).await;
         let (logins, name) = (&guarded.shop.logins, "far".parse().unwrap());
         assert!(logins.takes_codes(guarded.shop.tenant, &name).await.unwrap());
-        let back = Back { redirect: "http://127.0.0.1/".to_owned(), document: None };
+        let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
         let code = logins.begin_with_code(guarded.shop.tenant, &name, &back, by()).await.unwrap();
         let page = Browser::default().type_code(&code.place, &code.user_code);
         assert_eq!(page, "let in");
         logins.finish_with_code(code).await.unwrap();
-        guarded.shop.until_state("far", State::Ready).await;
+        guarded.shop.until_state("far", ConnectorState::Ready).await;
         assert_eq!(guarded.said("by code").await["ok"], true);
         guarded.shop.host.stop().await;
     }
@@ -179,19 +184,19 @@ munshi_test_support::on_both_engines! {
         let good = browse(&begun.to);
         let anew = "begin it anew";
         assert!(refused(&guarded, &other, good.clone()).await.contains(anew), "a state of somebody else's login");
-        let strange = Returned { state: "x".repeat(43), ..good.clone() };
+        let strange = OAuthCallback { state: "x".repeat(43), ..good.clone() };
         assert!(refused(&guarded, &begun, strange).await.contains(anew));
         guarded.shop.logins.finish(&begun.token, good.clone(), None).await.unwrap();
         assert!(refused(&guarded, &begun, good.clone()).await.contains(anew), "a state is good once");
         for (iss, words) in [(Some("https://evil.example".to_owned()), "not of"), (None, "does not say")] {
             let begun = guarded.begin().await;
-            let returned = Returned { iss, ..browse(&begun.to) };
+            let returned = OAuthCallback { iss, ..browse(&begun.to) };
             assert!(refused(&guarded, &begun, returned.clone()).await.contains(words));
-            let again = Returned { iss: Some(guarded.service.issuer.clone()), ..returned };
+            let again = OAuthCallback { iss: Some(guarded.service.issuer.clone()), ..returned };
             assert!(refused(&guarded, &begun, again).await.contains(anew), "it was used up");
         }
         let begun = guarded.begin().await;
-        let no = Returned { code: None, error: Some("access_denied".to_owned()), ..browse(&begun.to) };
+        let no = OAuthCallback { code: None, error: Some("access_denied".to_owned()), ..browse(&begun.to) };
         assert!(refused(&guarded, &begun, no).await.contains("access_denied"));
         let begun = guarded.begin().await;
         let late = browse(&begun.to);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_connectors::login::{GivenBack, Who};
-use munshi_connectors::{Error, State};
-use munshi_identity::Token;
+use munshi_connectors::login::{ConnectorLoginUser, LoginRevocation};
+use munshi_connectors::{ConnectorState, Error};
+use munshi_identity::SecretToken;
 use munshi_safety::vault::SecretRef;
 use munshi_store::{Tx, params};
 use munshi_test_support::until;
@@ -28,10 +28,10 @@ impl Guarded {
         until(async || self.service.is_held()).await;
     }
 
-    async fn link(&self) -> Token {
+    async fn link(&self) -> SecretToken {
         let (logins, tenant) = (&self.shop.logins, self.shop.tenant);
         let link = logins.link(tenant, "far", "http://munshi.example", (by(), None)).await.unwrap();
-        Token::parse(link.rsplit('/').next().unwrap()).unwrap()
+        SecretToken::parse(link.rsplit('/').next().unwrap()).unwrap()
     }
 
     /// The ways to it that are written down.
@@ -111,24 +111,24 @@ munshi_test_support::on_both_engines! {
     async fn a_crash_between_code_and_token_costs_another_click(test: TestDb) {
         let guarded = Guarded::open(test).await;
         let (logins, link) = (&guarded.shop.logins, guarded.link().await);
-        let begun = logins.follow(logins.led(&link).await.unwrap().unwrap(), &back(), Who::Here).await.unwrap();
+        let begun = logins.follow(logins.led(&link).await.unwrap().unwrap(), &back(), ConnectorLoginUser::Here).await.unwrap();
         let (returned, token) = (browse(&begun.to), begun.token.clone());
         let dying = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let (node, answer) = (guarded.shop.again(allowed()).await, returned.clone());
         guarded.service.hold();
         let there = node.logins.clone();
-        dying.spawn(async move { there.finish(&token, answer, Some(Who::Here)).await });
+        dying.spawn(async move { there.finish(&token, answer, Some(ConnectorLoginUser::Here)).await });
         guarded.until_held().await;
         dying.shutdown_background();
         guarded.service.release();
-        let again = logins.finish(&begun.token, returned, Some(Who::Here)).await;
+        let again = logins.finish(&begun.token, returned, Some(ConnectorLoginUser::Here)).await;
         assert!(matches!(&again, Err(Error::NoLogin(words)) if words.contains("begin it anew")), "{again:?}");
         assert!(guarded.kept().await.is_none());
         let led = logins.led(&link).await.unwrap().expect("the link still leads there");
-        let begun = logins.follow(led, &back(), Who::Here).await.unwrap();
-        logins.finish(&begun.token, browse(&begun.to), Some(Who::Here)).await.unwrap();
+        let begun = logins.follow(led, &back(), ConnectorLoginUser::Here).await.unwrap();
+        logins.finish(&begun.token, browse(&begun.to), Some(ConnectorLoginUser::Here)).await.unwrap();
         assert!(logins.led(&link).await.unwrap().is_none(), "whoever is in needs no link");
-        guarded.shop.until_state("far", State::Ready).await;
+        guarded.shop.until_state("far", ConnectorState::Ready).await;
         assert_eq!(guarded.said("after").await["ok"], true);
         node.host.stop().await;
         guarded.shop.host.stop().await;
@@ -140,16 +140,16 @@ munshi_test_support::on_both_engines! {
         let (logins, link) = (&guarded.shop.logins, guarded.link().await);
         let begin = async || {
             let led = logins.led(&link).await.unwrap().unwrap();
-            logins.follow(led, &back(), Who::Here).await.unwrap()
+            logins.follow(led, &back(), ConnectorLoginUser::Here).await.unwrap()
         };
         let (one, two) = (begin().await, begin().await);
         let (first, second) = (browse(&one.to), browse(&two.to));
-        let other = Some(Who::Person(guarded.shop.test.ids.next()));
+        let other = Some(ConnectorLoginUser::Person(guarded.shop.test.ids.next()));
         let stolen = logins.finish(&one.token, first.clone(), other).await;
         assert!(matches!(stolen, Err(Error::NoLogin(_))), "somebody else began it: {stolen:?}");
-        logins.finish(&one.token, first, Some(Who::Here)).await.unwrap();
+        logins.finish(&one.token, first, Some(ConnectorLoginUser::Here)).await.unwrap();
         let kept = guarded.kept().await;
-        let late = logins.finish(&two.token, second, Some(Who::Here)).await;
+        let late = logins.finish(&two.token, second, Some(ConnectorLoginUser::Here)).await;
         assert!(matches!(&late, Err(Error::NoLogin(words)) if words.contains("meanwhile")), "{late:?}");
         assert_eq!((guarded.kept().await, guarded.service.grants("revoked")), (kept, 1));
         guarded.shop.host.stop().await;
@@ -166,7 +166,7 @@ munshi_test_support::on_both_engines! {
         guarded.shop.declare("").await;
         assert!(guarded.shop.vault.list(tenant).await.unwrap().is_empty());
         assert_eq!(guarded.ways().await, 0);
-        assert_eq!(logins.give_back(&last).await, GivenBack::Revoked);
+        assert_eq!(logins.give_back(&last).await, LoginRevocation::Revoked);
         assert_eq!(guarded.service.grants("revoked"), 1);
         assert!(logins.last_login(tenant, &"far".parse().unwrap()).await.unwrap().is_none());
         guarded.shop.host.stop().await;

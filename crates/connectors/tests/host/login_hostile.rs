@@ -7,8 +7,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use munshi_connectors::login::{Back, Returned};
-use munshi_connectors::{Allowed, Error};
+use munshi_connectors::login::{OAuthCallback, OAuthReturnUrls};
+use munshi_connectors::{AllowedHosts, Error};
 use munshi_test_support::TestDb;
 use munshi_types::Clock;
 use serde_json::{Value, json};
@@ -117,7 +117,7 @@ impl Evil {
 
     /// A shop that has it as a connector, and the one port of it that was allowed.
     async fn shop(&self, test: TestDb) -> Shop {
-        let allowed = Allowed::new([self.base.strip_prefix("http://").unwrap().to_owned()]);
+        let allowed = AllowedHosts::new([self.base.strip_prefix("http://").unwrap().to_owned()]);
         let file = format!("[far]\nurl = \"{}/mcp\"\n", self.base);
         Shop::with(test, &file, allowed, BTreeMap::new()).await
     }
@@ -135,7 +135,7 @@ async fn refused(shop: &Shop) -> String {
 async fn finished(shop: &Shop) -> Result<(), String> {
     let begun = shop.logins.begin(shop.tenant, &"far".parse().unwrap(), &back(), by()).await.unwrap();
     let state = begun.to.query_pairs().find(|(key, _)| key == "state").unwrap().1.into_owned();
-    let returned = Returned { state, code: Some("thecode".to_owned()), ..Returned::default() };
+    let returned = OAuthCallback { state, code: Some("thecode".to_owned()), ..OAuthCallback::default() };
     let ended = shop.logins.finish(&begun.token, returned, None).await;
     ended.map(drop).map_err(|error| error.to_string())
 }
@@ -287,7 +287,7 @@ munshi_test_support::on_both_engines! {
         let code = json!({ "device_code": "d", "user_code": "AB\u{1b}[2J-CD", "verification_uri": format!("{}/type", evil.base),
                            "interval": "1", "expires_in": 600 });
         evil.json("/device", &code);
-        let back = Back { redirect: "http://127.0.0.1/".to_owned(), document: None };
+        let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
         let name = "far".parse().unwrap();
         let begin = async || shop.logins.begin_with_code(shop.tenant, &name, &back, by()).await.unwrap();
         let code = begin().await;

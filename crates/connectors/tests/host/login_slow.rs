@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use munshi_connectors::login::{GivenBack, LastLogin, Returned};
-use munshi_connectors::{Allowed, Error, LoginParts, Logins};
+use munshi_connectors::login::{LoginRevocation, OAuthCallback, RevocableLogin};
+use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins, Error};
 use munshi_test_support::TestDb;
 use munshi_types::{ConnectorName, SystemRandom};
 use serde_json::json;
@@ -127,7 +127,7 @@ fn answer(mut stream: TcpStream, mood: Mood, written: &AtomicU64) {
 /// A service of each mood, and one that means well and can name it. Each is a connector of its own.
 struct Street {
     shop: Shop,
-    logins: Logins,
+    logins: ConnectorLogins,
     houses: Vec<(Mood, Slow, Evil)>,
 }
 
@@ -137,7 +137,7 @@ impl Street {
         let houses: Vec<_> =
             Mood::ALL.into_iter().map(|mood| (mood, Slow::start(mood), Evil::start())).collect();
         let places = houses.iter().flat_map(|(_, slow, evil)| [place(&slow.base), place(&evil.base)]);
-        let allowed = Allowed::new(places);
+        let allowed = AllowedHosts::new(places);
         let entries = houses.iter().enumerate();
         let entries =
             entries.map(|(at, (_, slow, evil))| format!("[far{at}]\nurl = \"{}\"\n", url(slow, evil)));
@@ -163,21 +163,21 @@ impl Street {
     }
 
     /// Goes there with as much time as it takes, and comes back with a code.
-    async fn log_in(&self, name: &ConnectorName, logins: &Logins) -> Result<(), Error> {
+    async fn log_in(&self, name: &ConnectorName, logins: &ConnectorLogins) -> Result<(), Error> {
         let begun = self.shop.logins.begin(self.shop.tenant, name, &back(), by()).await.unwrap();
         let state = begun.to.query_pairs().find(|(key, _)| key == "state").unwrap().1.into_owned();
-        let returned = Returned { state, code: Some("thecode".to_owned()), ..Returned::default() };
+        let returned = OAuthCallback { state, code: Some("thecode".to_owned()), ..OAuthCallback::default() };
         logins.finish(&begun.token, returned, None).await.map(drop)
     }
 
-    async fn last(&self, name: &ConnectorName) -> Option<LastLogin> {
+    async fn last(&self, name: &ConnectorName) -> Option<RevocableLogin> {
         self.logins.last_login(self.shop.tenant, name).await.unwrap()
     }
 }
 
 /// The shop's ways in, for whoever has less patience.
-fn hasty(shop: &Shop, allowed: Allowed) -> Logins {
-    let logins = Logins::new(LoginParts {
+fn hasty(shop: &Shop, allowed: AllowedHosts) -> ConnectorLogins {
+    let logins = ConnectorLogins::new(ConnectorLoginParts {
         db: shop.test.db.clone(),
         vault: shop.vault.clone(),
         allowed,
@@ -241,7 +241,7 @@ munshi_test_support::on_both_engines! {
     /// there would be a way in.
     async fn many_late_answers_are_given_up_together(test: TestDb) {
         let base = late();
-        let allowed = Allowed::new([place(&base)]);
+        let allowed = AllowedHosts::new([place(&base)]);
         let file = format!("[far]\nurl = \"{base}/a/b/mcp\"\n");
         let shop = Shop::with(test, &file, allowed.clone(), BTreeMap::new()).await;
         let (logins, begun) = (hasty(&shop, allowed), Instant::now());
@@ -277,7 +277,7 @@ munshi_test_support::on_both_engines! {
             street.log_in(&name, &street.shop.logins).await.unwrap();
             let (last, begun) = (street.last(&name).await.unwrap(), Instant::now());
             let given = street.logins.give_back(&last).await;
-            assert!(matches!(given, GivenBack::NotHeard { .. }), "{mood:?}: {given:?}");
+            assert!(matches!(given, LoginRevocation::NotHeard { .. }), "{mood:?}: {given:?}");
             assert!(begun.elapsed() < PATIENCE + BUSY, "{mood:?}: {:?}", begun.elapsed());
         }).await;
     }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_connectors::{Pace, State};
+use munshi_connectors::{ConnectorState, ConnectorTimings};
 use munshi_test_support::{PATIENCE, until};
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use munshi_types::Clock;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ async fn a_stream_without_an_end_does_not_fill_the_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_hangs_or_drips_ends_with_its_time() {
     // It is asked sooner than others whether it is still there.
-    let pace = Pace { answer: Duration::from_secs(5), ..QUICK };
+    let pace = ConnectorTimings { answer: Duration::from_secs(5), ..QUICK };
     for mood in ["hang", "drip"] {
         let file = format!("{}timeout_seconds = 2\n{}", odd("odd", mood, None), odd("good", "good", None));
         let shop = Shop::paced(sqlite().await, &file, pace).await;
@@ -91,7 +91,8 @@ async fn one_that_hangs_or_drips_ends_with_its_time() {
         assert!(took < PATIENCE, "{mood}: {took:?}");
         good_one_works(&shop).await;
         // It answers no ping either, so it is started again.
-        shop.until("odd", |standing| standing.restarts > 0 || standing.state == State::Degraded).await;
+        shop.until("odd", |standing| standing.restarts > 0 || standing.state == ConnectorState::Degraded)
+            .await;
         shop.host.stop().await;
     }
 }
@@ -102,7 +103,7 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
     good_one_works(&shop).await;
-    let standing = shop.until_state("odd", State::Degraded).await;
+    let standing = shop.until_state("odd", ConnectorState::Degraded).await;
     assert!(standing.why.contains("within 1 s"), "{}", standing.why);
     assert_eq!(shop.host.count()["degraded"], 1);
     // It is said here first, and in the store a moment later.
@@ -111,7 +112,7 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
         let states =
             shop.test.db.read(shop.tenant, move |tx| munshi_connectors::rows::states(tx, now)).await.unwrap();
         let is_there =
-            states.iter().any(|(name, standing)| name == "odd" && standing.state == State::Degraded);
+            states.iter().any(|(name, standing)| name == "odd" && standing.state == ConnectorState::Degraded);
         is_there && shop.events().await.iter().any(|(event, _)| event == "connector.degraded")
     };
     until(is_written).await;
@@ -122,7 +123,7 @@ async fn one_that_never_starts_is_given_up_and_says_so_everywhere() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_never_ends_is_no_list() {
     let shop = beside("pages").await;
-    let standing = shop.until_state("odd", State::Degraded).await;
+    let standing = shop.until_state("odd", ConnectorState::Degraded).await;
     assert!(standing.why.contains("more than 200 pages"), "{}", standing.why);
     assert_eq!(standing.tools, 0);
     good_one_works(&shop).await;
@@ -134,7 +135,7 @@ async fn one_that_ends_at_once_is_restarted_so_often_and_no_more() {
     let file = format!("{}{}", odd("odd", "loop", None), odd("good", "good", None));
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
-    let standing = shop.until_state("odd", State::Degraded).await;
+    let standing = shop.until_state("odd", ConnectorState::Degraded).await;
     assert_eq!(standing.restarts, 2, "as often as the pace allows");
     assert!(shop.log("odd").contains("I can't find my settings"), "{}", shop.log("odd"));
     good_one_works(&shop).await;
@@ -152,12 +153,12 @@ async fn one_that_dies_in_a_call_is_restarted_and_a_write_is_not_said_to_have_fa
     );
     // It dies of every call, so it is called until it is given up.
     for _ in 0..20 {
-        if shop.standing("odd").state == State::Degraded {
+        if shop.standing("odd").state == ConnectorState::Degraded {
             break;
         }
         shop.said("odd_look", json!({ "text": "x" })).await;
     }
-    let standing = shop.until_state("odd", State::Degraded).await;
+    let standing = shop.until_state("odd", ConnectorState::Degraded).await;
     assert!(standing.restarts >= 2);
     let said = shop.said("odd_look", json!({ "text": "x" })).await;
     assert_eq!(said["code"], "connector_degraded", "its tools stay, and say why they don't work: {said}");
@@ -172,7 +173,7 @@ async fn a_write_that_broke_off_is_unknown_and_never_done_again() {
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
     let answer = shop.call("odd_raw", json!({})).await;
-    assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+    assert!(matches!(answer, ToolAnswer::Unknown { .. }), "{answer:?}");
     shop.host.stop().await;
 }
 
@@ -182,7 +183,7 @@ async fn lies_gain_nothing() {
     assert_eq!(shop.standing("odd").undeclared, 2);
     for tool in ["odd_peek", "odd_wipe"] {
         let answer = shop.call(tool, json!({})).await;
-        assert!(matches!(answer, Answer::Refused(_)), "{tool}: {answer:?}");
+        assert!(matches!(answer, ToolAnswer::Refused(_)), "{tool}: {answer:?}");
     }
     shop.host.stop().await;
 }
@@ -209,7 +210,7 @@ async fn thousands_of_tools_are_found_by_what_is_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_it_says_beside_is_bounded() {
     let shop = beside("noisy").await;
-    shop.until_state("odd", State::Ready).await;
+    shop.until_state("odd", ConnectorState::Ready).await;
     until(async || shop.log("odd").contains("line 39999")).await;
     let log = shop.log("odd");
     assert!(log.contains("line 39999") && !log.contains("line 1 z"));

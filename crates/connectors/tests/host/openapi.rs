@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use munshi_connectors::contract::{self, Verdict, Writes};
-use munshi_connectors::{Allowed, State};
+use munshi_connectors::contract::{self, ConnectorVerdict, WriteTestMode};
+use munshi_connectors::{AllowedHosts, ConnectorState};
 use munshi_test_support::{environment, until};
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
@@ -56,7 +56,7 @@ async fn small(mood: &str) -> (Child, u16) {
 }
 
 async fn shop(file: &str) -> Shop {
-    Shop::with(sqlite().await, file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await
+    Shop::with(sqlite().await, file, AllowedHosts::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await
 }
 
 fn orders(port: u16) -> String {
@@ -71,7 +71,7 @@ async fn opened(mood: &str) -> (Child, u16, Shop) {
     let shop = shop(&orders(port)).await;
     shop.secret("orders.key", "s3cret-gateway-key").await;
     shop.start().await;
-    shop.until_state("orders", State::Ready).await;
+    shop.until_state("orders", ConnectorState::Ready).await;
     (child, port, shop)
 }
 
@@ -89,9 +89,9 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
          description = \"Puts a file away.\"\n\
          [jupyter.tools.get_checkpoint_api_contents__path__checkpoints_get]\noff = true\n"
     );
-    let shop = Shop::with(test, &file, Allowed::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
+    let shop = Shop::with(test, &file, AllowedHosts::new(["127.0.0.1".to_owned()]), BTreeMap::new()).await;
     shop.start().await;
-    let standing = shop.until_state("jupyter", State::Ready).await;
+    let standing = shop.until_state("jupyter", ConnectorState::Ready).await;
     assert_eq!((standing.undeclared, standing.held), (0, false), "{standing:?}");
     let names: Vec<String> = shop.shelf().all().map(|tool| tool.known.spec.name.to_string()).collect();
     assert!(!names.iter().any(|name| name.contains("get_checkpoint")), "{names:?}");
@@ -104,22 +104,23 @@ async fn a_service_that_nobody_here_wrote_becomes_tools() {
     assert!(listed["result"]["body"].to_string().contains("hello.txt"), "{listed}");
     let put = "jupyter_save_content_api_contents_path_put";
     let asks = shop.call(put, json!({ "path": "new.txt" })).await;
-    assert!(matches!(asks, Answer::Waiting(_)), "what overwrites asks first: {asks:?}");
+    assert!(matches!(asks, ToolAnswer::Waiting(_)), "what overwrites asks first: {asks:?}");
     let wrong = shop.call(put, json!({ "path": "new.txt", "mode": "x" })).await;
-    assert!(matches!(wrong, Answer::Refused(_)), "what it does not take is not sent: {wrong:?}");
+    assert!(matches!(wrong, ToolAnswer::Refused(_)), "what it does not take is not sent: {wrong:?}");
     let drop = "jupyter_delete_content_api_contents_path_delete";
     assert_eq!(shop.shelf().get(drop).unwrap().known.spec.scope, "jupyter.file.drop");
     let gone = shop.call(drop, json!({ "path": "hello.txt" })).await;
-    assert!(matches!(gone, Answer::Done(_)), "the operator's word counts: {gone:?}");
+    assert!(matches!(gone, ToolAnswer::Done(_)), "the operator's word counts: {gone:?}");
     assert!(!share.join("hello.txt").exists());
     let missing = shop
         .said("jupyter_get_content_api_contents_path_get", json!({ "path": "nothing.txt", "content": 1 }))
         .await;
     assert_eq!(missing["ok"], false, "{missing}");
-    let report = contract::test(&shop.trial(&file, Writes::Never)).await;
+    let report = contract::test(&shop.trial(&file, WriteTestMode::Never)).await;
     assert!(report.tools > 0, "{report:#?}");
     // How long it takes to say so is the machine's affair.
-    let failed: Vec<_> = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).collect();
+    let failed: Vec<_> =
+        report.findings.iter().filter(|finding| finding.verdict == ConnectorVerdict::Fail).collect();
     assert!(
         failed.iter().all(|finding| matches!(finding.check, "initialize" | "dry_run" | "idempotency_key")),
         "{failed:#?}"
@@ -148,14 +149,14 @@ async fn a_login_opens_it_and_is_never_shown() {
     let rest = shop.said("orders_list_orders", json!({ "limit": 2, "offset": 2 })).await;
     assert_eq!((&rest["result"]["body"][0]["item"], &rest["result"]["next"]), (&json!("salt"), &Value::Null));
     let refused = shop.call("orders_add_order", json!({ "body": { "item": "tea", "price": 1 } })).await;
-    assert!(matches!(refused, Answer::Refused(_)), "{refused:?}");
+    assert!(matches!(refused, ToolAnswer::Refused(_)), "{refused:?}");
     let climbing = shop.said("orders_read_order", json!({ "id": "../openapi.json" })).await;
     assert_eq!(climbing["code"], "not_found", "{climbing}");
     shop.host.stop().await;
     // Without its login nothing of it can be used, and the log says why.
     let locked = self::shop(&format!("[orders]\nopenapi = \"http://127.0.0.1:{port}/openapi.json\"\n")).await;
     locked.start().await;
-    locked.until_state("orders", State::Ready).await;
+    locked.until_state("orders", ConnectorState::Ready).await;
     assert!(locked.shelf().is_empty());
     assert!(locked.log("orders").contains("logins.gateway"), "{}", locked.log("orders"));
     locked.host.stop().await;
@@ -181,7 +182,7 @@ async fn what_opens_a_service_goes_to_nobody_else() {
         shop.secret("orders.token", "t0ken-of-the-service").await;
         shop.secret("orders.key", "s3cret-gateway-key").await;
         shop.start().await;
-        shop.until_state("orders", State::Ready).await;
+        shop.until_state("orders", ConnectorState::Ready).await;
         let echo = shop.said("orders_echo", json!({})).await;
         assert_eq!(echo["result"]["status"], 200, "the service itself is told: {echo}");
         shop.host.stop().await;
@@ -200,7 +201,7 @@ async fn neither_half_of_a_login_is_shown() {
     let shop = shop(&file).await;
     shop.secret("orders.basic", "meera:tiger-of-the-hills").await;
     shop.start().await;
-    shop.until_state("orders", State::Ready).await;
+    shop.until_state("orders", ConnectorState::Ready).await;
     let told = shop.said("orders_whoami", json!({})).await;
     assert_eq!(told["result"]["body"], json!({ "user": "meera", "said": "[secret hidden]" }), "{told}");
     shop.host.stop().await;
@@ -217,7 +218,7 @@ async fn a_service_that_misbehaves_harms_nobody() {
     assert_eq!(slow["code"], "too_slow", "{slow}");
     // A write that broke off may have happened: it is not tried again, and a person is asked.
     let perhaps = shop.call("orders_break_it", json!({})).await;
-    assert!(matches!(perhaps, Answer::Unknown { .. }), "{perhaps:?}");
+    assert!(matches!(perhaps, ToolAnswer::Unknown { .. }), "{perhaps:?}");
     for _ in 0..6 {
         let broken = shop.said("orders_broken", json!({})).await;
         assert_eq!(broken["code"], "service_failed", "{broken}");
@@ -240,13 +241,13 @@ async fn a_document_that_leads_elsewhere_is_not_followed() {
     let hidden = self::shop(&orders(port)).await;
     hidden.secret("orders.key", "s3cret-gateway-key").await;
     hidden.start().await;
-    let standing = hidden.until_state("orders", State::Degraded).await;
+    let standing = hidden.until_state("orders", ConnectorState::Degraded).await;
     assert!(standing.why.contains("302"), "{}", standing.why);
     hidden.host.stop().await;
     let private = Shop::open(sqlite().await, &orders(port)).await;
     private.secret("orders.key", "s3cret-gateway-key").await;
     private.start().await;
-    let standing = private.until_state("orders", State::Degraded).await;
+    let standing = private.until_state("orders", ConnectorState::Degraded).await;
     assert!(standing.why.contains("connectors.private_hosts"), "{}", standing.why);
     private.host.stop().await;
 }

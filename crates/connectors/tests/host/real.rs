@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use munshi_connectors::State;
+use munshi_connectors::ConnectorState;
 use munshi_test_support::environment;
-use munshi_tools::Answer;
+use munshi_tools::ToolAnswer;
 use serde_json::json;
 
 use crate::behaving::sqlite;
@@ -46,17 +46,17 @@ async fn the_filesystem_server_reads_and_writes_as_it_was_declared() {
         + "[files.tools.write_file]\neffect = \"keyed\"\ndestructive = false\nscope = \"file.write\"\n";
     let shop = Shop::open(test, &file).await;
     shop.start().await;
-    let standing = shop.until_state("files", State::Ready).await;
+    let standing = shop.until_state("files", ConnectorState::Ready).await;
     assert!(standing.tools >= 10 && standing.left_out.is_empty(), "{standing:?}");
     let read = shop.said("files_read_text_file", json!({ "path": share.join("hello.txt") })).await;
     assert!(read["result"].to_string().contains("namaste"), "{read}");
     let written =
         shop.call("files_write_file", json!({ "path": share.join("new.txt"), "content": "kal" })).await;
-    assert!(matches!(written, Answer::Done(_)), "{written:?}");
+    assert!(matches!(written, ToolAnswer::Done(_)), "{written:?}");
     assert_eq!(std::fs::read_to_string(share.join("new.txt")).unwrap(), "kal");
     let moved = json!({ "source": share.join("new.txt"), "destination": share.join("old.txt") });
     let undeclared = shop.call("files_move_file", moved).await;
-    assert!(matches!(undeclared, Answer::Refused(_)), "{undeclared:?}");
+    assert!(matches!(undeclared, ToolAnswer::Refused(_)), "{undeclared:?}");
     let outside = shop.said("files_read_text_file", json!({ "path": "/etc/passwd" })).await;
     assert_eq!(outside["code"], "tool_failed", "{outside}");
     shop.host.stop().await;
@@ -71,7 +71,7 @@ async fn the_everything_and_time_servers_answer() {
     let shop = Shop::open(sqlite().await, &file).await;
     shop.start().await;
     for name in ["everything", "time"] {
-        shop.until_state(name, State::Ready).await;
+        shop.until_state(name, ConnectorState::Ready).await;
     }
     let echo = shop.said("everything_echo", json!({ "message": "नमस्ते" })).await;
     assert!(echo["result"].to_string().contains("नमस्ते"), "{echo}");

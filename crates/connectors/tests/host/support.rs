@@ -5,22 +5,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use munshi_connectors::contract::{Trial, Writes};
-use munshi_connectors::declared::{self, Declared};
+use munshi_connectors::contract::{ConnectorTest, WriteTestMode};
+use munshi_connectors::declared::{self, ConnectorEntries};
 use munshi_connectors::{
-    Allowed, Confinement, Host, Inside, LoginParts, Logins, Pace, Parts, Standing, State, rows,
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
+    ConnectorState, ConnectorStatus, ConnectorTimings, InProcessConnector, rows,
 };
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_safety::acts::Office;
-use munshi_safety::approvals::Answer::Yes;
-use munshi_safety::approvals::{self, Answered, Approval, Covers, Said};
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::acts::ActServices;
+use munshi_safety::approvals::ApprovalDecision::Yes;
+use munshi_safety::approvals::{self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_safety::policy;
-use munshi_safety::vault::{By, KeySource, Secret, Vault};
+use munshi_safety::vault::{MasterKeySource, Vault, VaultAuditContext, VaultSecret};
 use munshi_store::Migration;
 use munshi_test_support::{PATIENCE, TestDb};
-use munshi_tools::{Answer, Dispatcher, NoJournal, Registry, Shelf, Shelves, Want};
+use munshi_tools::{
+    NoActJournal, TenantToolSource, TenantTools, ToolAnswer, ToolCallRequest, ToolDispatcher, ToolRegistry,
+};
 use munshi_types::{Autonomy, Clock, Conduct, SystemRandom, TenantId};
 use serde_json::Value;
 
@@ -33,7 +36,7 @@ pub(crate) const MIGRATIONS: [&[Migration]; 5] = [
 ];
 
 /// Quick enough for a test, and in the same order as the real one.
-pub(crate) const QUICK: Pace = Pace {
+pub(crate) const QUICK: ConnectorTimings = ConnectorTimings {
     restarts: 2,
     window: Duration::from_secs(600),
     pause: Duration::from_millis(20),
@@ -50,11 +53,11 @@ pub(crate) struct Shop {
     pub(crate) test: TestDb,
     pub(crate) tenant: TenantId,
     pub(crate) owner: Principal,
-    pub(crate) host: Host,
-    pub(crate) dispatcher: Dispatcher,
-    pub(crate) office: Arc<Office>,
+    pub(crate) host: ConnectorHost,
+    pub(crate) dispatcher: ToolDispatcher,
+    pub(crate) office: Arc<ActServices>,
     pub(crate) vault: Vault,
-    pub(crate) logins: Logins,
+    pub(crate) logins: ConnectorLogins,
     pub(crate) folder: PathBuf,
 }
 
@@ -82,27 +85,27 @@ pub(crate) fn basics() -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
 
 /// One process of the installation.
 pub(crate) struct Node {
-    pub(crate) host: Host,
-    pub(crate) dispatcher: Dispatcher,
-    office: Arc<Office>,
+    pub(crate) host: ConnectorHost,
+    pub(crate) dispatcher: ToolDispatcher,
+    office: Arc<ActServices>,
     vault: Vault,
-    pub(crate) logins: Logins,
+    pub(crate) logins: ConnectorLogins,
 }
 
 impl Node {
     async fn on(
         test: &TestDb,
         db: munshi_store::Db,
-        allowed: Allowed,
-        inside: BTreeMap<String, Arc<dyn Inside>>,
-        (pace, confinement): (Pace, Confinement),
+        allowed: AllowedHosts,
+        inside: BTreeMap<String, Arc<dyn InProcessConnector>>,
+        (pace, confinement): (ConnectorTimings, Confinement),
     ) -> Self {
         let (clock, ids, folder) = (test.clock.clone(), test.ids.clone(), test.place.folder());
-        let source = KeySource::File(folder.join("vault.key"));
+        let source = MasterKeySource::File(folder.join("vault.key"));
         let vault = Vault::start(db.clone(), source, Arc::new(SystemRandom), ids.clone(), test.clock.now())
             .await
             .unwrap();
-        let logins = Logins::new(LoginParts {
+        let logins = ConnectorLogins::new(ConnectorLoginParts {
             db: db.clone(),
             vault: vault.clone(),
             allowed: allowed.clone(),
@@ -112,8 +115,8 @@ impl Node {
             patience: PATIENCE,
         })
         .unwrap();
-        let registry = Arc::new(Registry::default());
-        let host = Host::new(Parts {
+        let registry = Arc::new(ToolRegistry::default());
+        let host = ConnectorHost::new(ConnectorHostParts {
             db: db.clone(),
             vault: Some(vault.clone()),
             logins: Some(logins.clone()),
@@ -129,39 +132,42 @@ impl Node {
             inside,
             pace,
         });
-        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
+        let office = Arc::new(ActServices::new(
+            ids.clone(),
+            BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
+        ));
         let dispatcher =
-            Dispatcher::new(db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
+            ToolDispatcher::new(db.clone(), office.clone(), registry, clock).beside(Arc::new(host.clone()));
         Self { host, dispatcher, office, vault, logins }
     }
 }
 
 impl Shop {
     pub(crate) async fn open(test: TestDb, file: &str) -> Self {
-        Self::with(test, file, Allowed::default(), BTreeMap::new()).await
+        Self::with(test, file, AllowedHosts::default(), BTreeMap::new()).await
     }
 
     pub(crate) async fn with(
         test: TestDb,
         file: &str,
-        allowed: Allowed,
-        inside: BTreeMap<String, Arc<dyn Inside>>,
+        allowed: AllowedHosts,
+        inside: BTreeMap<String, Arc<dyn InProcessConnector>>,
     ) -> Self {
         let node = Node::on(&test, test.db.clone(), allowed, inside, (QUICK, Confinement::default())).await;
         Self::at(node, test, file).await
     }
 
     /// One whose connectors are looked after at a pace of their own.
-    pub(crate) async fn paced(test: TestDb, file: &str, pace: Pace) -> Self {
+    pub(crate) async fn paced(test: TestDb, file: &str, pace: ConnectorTimings) -> Self {
         let manner = (pace, Confinement::default());
-        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), manner).await;
+        let node = Node::on(&test, test.db.clone(), AllowedHosts::default(), BTreeMap::new(), manner).await;
         Self::at(node, test, file).await
     }
 
     /// One on a machine that confines nothing, and that counts its tenants.
     pub(crate) async fn unconfined(test: TestDb, file: &str) -> Self {
         let manner = (QUICK, Confinement { db: Some(test.db.clone()), ..Confinement::default() });
-        let node = Node::on(&test, test.db.clone(), Allowed::default(), BTreeMap::new(), manner).await;
+        let node = Node::on(&test, test.db.clone(), AllowedHosts::default(), BTreeMap::new(), manner).await;
         Self::at(node, test, file).await
     }
 
@@ -202,7 +208,7 @@ impl Shop {
     }
 
     /// Another process on the same database, with everything started.
-    pub(crate) async fn again(&self, allowed: Allowed) -> Node {
+    pub(crate) async fn again(&self, allowed: AllowedHosts) -> Node {
         let manner = (QUICK, Confinement::default());
         let node = Node::on(&self.test, self.test.open_again().await, allowed, BTreeMap::new(), manner).await;
         node.host.open(self.tenant).await.unwrap();
@@ -214,16 +220,16 @@ impl Shop {
         self.host.open(self.tenant).await.unwrap();
     }
 
-    pub(crate) fn shelf(&self) -> Arc<Shelf> {
+    pub(crate) fn shelf(&self) -> Arc<TenantTools> {
         self.host.of(self.tenant)
     }
 
-    pub(crate) fn standing(&self, name: &str) -> Standing {
+    pub(crate) fn standing(&self, name: &str) -> ConnectorStatus {
         self.host.standings(self.tenant).remove(&name.parse().unwrap()).unwrap()
     }
 
     /// Waits until a connector is as wanted.
-    pub(crate) async fn until(&self, name: &str, is: impl Fn(&Standing) -> bool) -> Standing {
+    pub(crate) async fn until(&self, name: &str, is: impl Fn(&ConnectorStatus) -> bool) -> ConnectorStatus {
         let begun = Instant::now();
         loop {
             let standing = self.standing(name);
@@ -236,51 +242,54 @@ impl Shop {
         }
     }
 
-    pub(crate) async fn until_state(&self, name: &str, state: State) -> Standing {
+    pub(crate) async fn until_state(&self, name: &str, state: ConnectorState) -> ConnectorStatus {
         self.until(name, |standing| standing.state == state).await
     }
 
     pub(crate) async fn secret(&self, name: &str, value: &str) {
-        let by = By {
-            actor: munshi_safety::audit::Actor::new(munshi_safety::audit::ActorKind::Operator, "test"),
+        let by = VaultAuditContext {
+            actor: munshi_safety::audit::AuditActor::new(
+                munshi_safety::audit::AuditActorKind::Operator,
+                "test",
+            ),
             now: self.test.clock.now(),
         };
         let name = munshi_safety::vault::SecretRef::named(name).unwrap();
-        self.vault.set(self.tenant, &name, Secret::new(value.to_owned()).unwrap(), by).await.unwrap();
+        self.vault.set(self.tenant, &name, VaultSecret::new(value.to_owned()).unwrap(), by).await.unwrap();
     }
 
-    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Answer {
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> ToolAnswer {
         let want = self.want(name, arguments, Autonomy::Act);
-        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+        self.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
     }
 
     /// Says yes as the owner, and goes on.
-    pub(crate) async fn approve(&self, approval: Approval) -> Answer {
+    pub(crate) async fn approve(&self, approval: Approval) -> ToolAnswer {
         let (office, who, now) = (self.office.clone(), self.owner.clone(), self.test.clock.now());
         let (id, act) = (approval.id, approval.act);
         let yes = move |tx: &mut munshi_store::Tx<'_>| {
-            let covers = Covers::Act;
-            let said = Said { who: &who, answer: Yes, shown: None, covers, via: "test", key: None };
+            let covers = ApprovalCoverage::Act;
+            let said = ApprovalAnswer { who: &who, answer: Yes, shown: None, covers, via: "test", key: None };
             approvals::answer(tx, &office, id, &said, now)
         };
         let answered = self.test.db.write(self.tenant, yes).await.unwrap();
-        assert!(matches!(answered, Answered::Granted(_)), "{answered:?}");
+        assert!(matches!(answered, ApprovalAnswerOutcome::Granted(_)), "{answered:?}");
         let want = self.want(&approval.tool, approval.arguments, Autonomy::Propose);
-        self.dispatcher.call(Want { act, ..want }, Arc::new(NoJournal)).await.unwrap()
+        self.dispatcher.call(ToolCallRequest { act, ..want }, Arc::new(NoActJournal)).await.unwrap()
     }
 
-    pub(crate) fn want(&self, name: &str, arguments: Value, autonomy: Autonomy) -> Want {
+    pub(crate) fn want(&self, name: &str, arguments: Value, autonomy: Autonomy) -> ToolCallRequest {
         let everything = || vec!["*".parse().unwrap()];
         let agent = Conduct { autonomy, read: everything(), write: everything(), ..Conduct::default() };
-        Want {
+        ToolCallRequest {
             act: self.test.ids.next(),
             name: name.to_owned(),
             arguments,
             offered: true,
-            wanted: Wanted::Act,
-            caller: Caller {
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
                 principal: self.owner.clone(),
-                door: Door::Private,
+                door: CallerAudience::Private,
                 binding: None,
                 run: None,
                 session: None,
@@ -315,10 +324,10 @@ impl Shop {
         munshi_connectors::LOGS.iter().map(|file| read(file)).collect()
     }
 
-    pub(crate) fn trial(&self, file: &str, writes: Writes) -> Trial {
-        let Declared(mut all) = declared::parse(file).unwrap();
+    pub(crate) fn trial(&self, file: &str, writes: WriteTestMode) -> ConnectorTest {
+        let ConnectorEntries(mut all) = declared::parse(file).unwrap();
         let (name, entry) = all.pop_first().unwrap();
-        Trial {
+        ConnectorTest {
             name,
             entry,
             tenant: self.tenant,
@@ -328,7 +337,7 @@ impl Shop {
             logs: self.folder.join("tested.logs"),
             basics: basics(),
             confinement: Confinement::default(),
-            allowed: Allowed::new(["127.0.0.1".to_owned()]),
+            allowed: AllowedHosts::new(["127.0.0.1".to_owned()]),
             inside: BTreeMap::new(),
             clock: self.test.clock.clone(),
             writes,

@@ -2,24 +2,24 @@
 
 use std::time::Instant;
 
-use munshi_connectors::contract::{self, Report, Verdict, Writes};
+use munshi_connectors::contract::{self, ConnectorTestReport, ConnectorVerdict, WriteTestMode};
 use munshi_test_support::PATIENCE;
 
 use crate::behaving::sqlite;
 use crate::real::{everything, filesystem, python};
 use crate::support::{Shop, odd};
 
-fn verdict(report: &Report, check: &str) -> Verdict {
+fn verdict(report: &ConnectorTestReport, check: &str) -> ConnectorVerdict {
     let found = report.findings.iter().find(|finding| finding.check == check);
     found.unwrap_or_else(|| panic!("no {check} in {report:#?}")).verdict
 }
 
 /// The contract has two seconds for a start, which a busy machine may take for itself: it is tried until it has them.
-async fn started_in_time(shop: &Shop, file: &str) -> Report {
+async fn started_in_time(shop: &Shop, file: &str) -> ConnectorTestReport {
     let begun = Instant::now();
     loop {
-        let report = contract::test(&shop.trial(file, Writes::Tried)).await;
-        if verdict(&report, "initialize") == Verdict::Pass || begun.elapsed() > PATIENCE {
+        let report = contract::test(&shop.trial(file, WriteTestMode::Tried)).await;
+        if verdict(&report, "initialize") == ConnectorVerdict::Pass || begun.elapsed() > PATIENCE {
             return report;
         }
     }
@@ -50,27 +50,29 @@ async fn a_server_that_keeps_the_contract_passes() {
         "steady",
         "ends",
     ] {
-        assert_eq!(verdict(&report, check), Verdict::Pass, "{check} in {report:#?}");
+        assert_eq!(verdict(&report, check), ConnectorVerdict::Pass, "{check} in {report:#?}");
     }
-    let report = contract::test(&shop.trial(&odd("odd", "good", None), Writes::Never)).await;
-    assert_eq!(verdict(&report, "tools_list"), Verdict::Doubtful);
-    assert_eq!(verdict(&report, "idempotency"), Verdict::Skipped);
+    let report = contract::test(&shop.trial(&odd("odd", "good", None), WriteTestMode::Never)).await;
+    assert_eq!(verdict(&report, "tools_list"), ConnectorVerdict::Doubtful);
+    assert_eq!(verdict(&report, "idempotency"), ConnectorVerdict::Skipped);
     assert_eq!(report.undeclared, 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_breaks_the_contract_is_named() {
     let shop = Shop::open(sqlite().await, "").await;
-    let liar = contract::test(&shop.trial(&odd("odd", "liar", None), Writes::Never)).await;
-    assert_eq!(verdict(&liar, "scopes"), Verdict::Fail);
+    let liar = contract::test(&shop.trial(&odd("odd", "liar", None), WriteTestMode::Never)).await;
+    assert_eq!(verdict(&liar, "scopes"), ConnectorVerdict::Fail);
     assert!(!liar.passes());
-    let gone = contract::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", Writes::Never)).await;
+    let gone =
+        contract::test(&shop.trial("[x]\ncommand = [\"no-such-program\"]\n", WriteTestMode::Never)).await;
     assert_eq!(gone.findings.len(), 1);
-    assert_eq!(verdict(&gone, "initialize"), Verdict::Fail);
+    assert_eq!(verdict(&gone, "initialize"), ConnectorVerdict::Fail);
     let advice = gone.findings[0].advice.clone().unwrap();
     let log = shop.folder.join("tested.logs").join("log").display().to_string();
     assert!(advice.ends_with(&log), "where that is: {advice}");
-    let away = contract::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", Writes::Never)).await;
+    let away =
+        contract::test(&shop.trial("[x]\nurl = \"http://127.0.0.1:9/mcp\"\n", WriteTestMode::Never)).await;
     let detail = &away.findings[0].detail;
     assert!(detail.contains("it can't be reached: ") && !detail.contains("::"), "in words: {detail}");
     let advice = away.findings[0].advice.clone().unwrap();
@@ -79,13 +81,14 @@ async fn what_breaks_the_contract_is_named() {
         "there is none: {advice}"
     );
     let file = odd("odd", "ill", None) + "[odd.tools.book]\ntry = { text = \"a room\" }\n";
-    let ill = contract::test(&shop.trial(&file, Writes::Tried)).await;
-    assert_eq!(verdict(&ill, "healthcheck"), Verdict::Fail);
-    assert_eq!(verdict(&ill, "idempotency"), Verdict::Doubtful, "to fail twice alike shows nothing");
-    let crash = contract::test(&shop.trial(&odd("odd", "crash", None), Writes::Never)).await;
-    assert_eq!(verdict(&crash, "unknown_tool"), Verdict::Fail, "{crash:#?}");
+    let ill = contract::test(&shop.trial(&file, WriteTestMode::Tried)).await;
+    assert_eq!(verdict(&ill, "healthcheck"), ConnectorVerdict::Fail);
+    assert_eq!(verdict(&ill, "idempotency"), ConnectorVerdict::Doubtful, "to fail twice alike shows nothing");
+    let crash = contract::test(&shop.trial(&odd("odd", "crash", None), WriteTestMode::Never)).await;
+    assert_eq!(verdict(&crash, "unknown_tool"), ConnectorVerdict::Fail, "{crash:#?}");
     let marks = ["(\"", "{ ", "::"];
-    let unreadable = |finding: &&contract::Finding| marks.iter().any(|mark| finding.detail.contains(mark));
+    let unreadable =
+        |finding: &&contract::ConnectorFinding| marks.iter().any(|mark| finding.detail.contains(mark));
     assert_eq!(crash.findings.iter().find(unreadable), None, "words for people alone");
 }
 
@@ -96,10 +99,10 @@ async fn servers_of_others_can_be_tested_as_they_are() {
     let shop = Shop::open(test, "").await;
     let time = python("time", "mcp_server_time", &[]);
     for file in [everything(), filesystem(&folder), time] {
-        let report = contract::test(&shop.trial(&file, Writes::Never)).await;
+        let report = contract::test(&shop.trial(&file, WriteTestMode::Never)).await;
         assert!(report.tools > 0, "{report:#?}");
         for check in ["usable", "healthcheck", "unknown_tool", "steady", "ends"] {
-            assert_eq!(verdict(&report, check), Verdict::Pass, "{check} in {report:#?}");
+            assert_eq!(verdict(&report, check), ConnectorVerdict::Pass, "{check} in {report:#?}");
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use munshi_connectors::State;
+use munshi_connectors::ConnectorState;
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, NoJournal};
+use munshi_tools::{NoActJournal, ToolAnswer};
 use munshi_types::Autonomy;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ async fn open(test: TestDb, mood: &str) -> (Shop, PathBuf) {
     let note = test.place.folder().join("done");
     let shop = Shop::open(test, &odd("odd", mood, Some(&note))).await;
     shop.start().await;
-    shop.until_state("odd", State::Ready).await;
+    shop.until_state("odd", ConnectorState::Ready).await;
     (shop, note)
 }
 
@@ -30,8 +30,8 @@ on_both_engines! {
     async fn what_was_tried_out_before_the_question_is_done_after_the_yes(test: TestDb) {
         let (shop, note) = open(test, "good").await;
         let want = shop.want("odd_book", json!({ "text": "a room" }), Autonomy::Propose);
-        let asked = shop.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap();
-        let Answer::Waiting(approval) = asked else { panic!("{asked:?}") };
+        let asked = shop.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap();
+        let ToolAnswer::Waiting(approval) = asked else { panic!("{asked:?}") };
         assert_eq!(approval.rehearsal, Some(json!({ "text": "would book a room" })));
         assert_eq!(lines(&note), 0);
         let done = shop.approve(*approval).await.for_model();
@@ -44,7 +44,7 @@ on_both_engines! {
         let (shop, note) = open(test, "late").await;
         // Found when it is looked up.
         let ordered = shop.call("odd_order", json!({ "text": "rice" })).await;
-        assert!(matches!(ordered, Answer::Done(_)), "{ordered:?}");
+        assert!(matches!(ordered, ToolAnswer::Done(_)), "{ordered:?}");
         assert_eq!(lines(&note), 1);
         // Asked again under its key.
         let booked = shop.said("odd_book", json!({ "text": "a room" })).await;
@@ -52,7 +52,7 @@ on_both_engines! {
         assert_eq!(lines(&note), 2);
         // Nobody can tell: a person is asked.
         let faxed = shop.call("odd_fax", json!({ "text": "hello" })).await;
-        assert!(matches!(faxed, Answer::Unknown { .. }), "{faxed:?}");
+        assert!(matches!(faxed, ToolAnswer::Unknown { .. }), "{faxed:?}");
         assert_eq!(lines(&note), 3);
         shop.host.stop().await;
     }
@@ -61,16 +61,16 @@ on_both_engines! {
     async fn a_failed_result_after_the_deed_is_not_taken_for_a_no(test: TestDb) {
         let (shop, note) = open(test, "failed").await;
         let ordered = shop.call("odd_order", json!({ "text": "rice" })).await;
-        assert!(matches!(ordered, Answer::Done(_)), "{ordered:?}");
+        assert!(matches!(ordered, ToolAnswer::Done(_)), "{ordered:?}");
         let booked = shop.said("odd_book", json!({ "text": "a room" })).await;
         assert_eq!(booked["result"], json!({ "text": "booked a room as 1" }), "{booked}");
         let faxed = shop.call("odd_fax", json!({ "text": "hello" })).await;
-        assert!(matches!(faxed, Answer::Unknown { .. }), "{faxed:?}");
+        assert!(matches!(faxed, ToolAnswer::Unknown { .. }), "{faxed:?}");
         assert_eq!(lines(&note), 3);
         let vouched = "[odd.tools.fax]\neffect = \"once\"\nall_or_nothing = true\n";
         shop.declare(&format!("{}{vouched}", odd("odd", "failed", Some(&note)))).await;
         shop.start().await;
-        shop.until_state("odd", State::Ready).await;
+        shop.until_state("odd", ConnectorState::Ready).await;
         let faxed = shop.said("odd_fax", json!({ "text": "again" })).await;
         assert_eq!((faxed["ok"].as_bool(), faxed["code"].as_str()), (Some(false), Some("tool_failed")), "{faxed}");
         shop.host.stop().await;
@@ -79,7 +79,7 @@ on_both_engines! {
     async fn a_look_that_can_not_be_read_is_no_leave_to_do_it_again(test: TestDb) {
         let (shop, note) = open(test, "wordy").await;
         let ordered = shop.call("odd_order", json!({ "text": "rice" })).await;
-        assert!(matches!(ordered, Answer::Unknown { .. }), "{ordered:?}");
+        assert!(matches!(ordered, ToolAnswer::Unknown { .. }), "{ordered:?}");
         assert_eq!(lines(&note), 1);
         shop.host.stop().await;
     }
@@ -96,7 +96,7 @@ on_both_engines! {
         }
         shop.declare(&file("second")).await;
         shop.start().await;
-        shop.until_state("odd", State::Ready).await;
+        shop.until_state("odd", ConnectorState::Ready).await;
         let seen = shop.said("odd_environment", json!({})).await;
         assert_eq!(seen["result"]["MODE"], "second", "{seen}");
         shop.host.stop().await;

@@ -4,16 +4,16 @@ use munshi_store::{Db, Row, Tx, params};
 use munshi_types::{CodeId, TenantId, Timestamp};
 
 use super::ask::check_asker;
-use super::text::{CodeKey, CodeText, Ties};
-use super::{ATTEMPTS, Purpose};
-use crate::address::Address;
+use super::text::{CodeHashInput, CodeKey, CodeText};
+use super::{ATTEMPTS, CodePurpose};
+use crate::address::ContactAddress;
 use crate::error::Error;
 
 /// What somebody says the code is.
 #[derive(Clone, Debug)]
-pub struct Attempt {
-    pub purpose: Purpose,
-    /// Who asked for it; see [`Wish`](super::Wish).
+pub struct CodeAttempt {
+    pub purpose: CodePurpose,
+    /// Who asked for it; see [`CodeRequest`](super::CodeRequest).
     pub asker: String,
     /// As they wrote it.
     pub text: String,
@@ -21,15 +21,15 @@ pub struct Attempt {
 
 /// What a right code has shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven {
+pub struct CodeProof {
     pub code: CodeId,
-    pub purpose: Purpose,
-    pub address: Address,
+    pub purpose: CodePurpose,
+    pub address: ContactAddress,
 }
 
 /// None of them tells whether the address is known to the tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer<T> {
+pub enum CodeVerification<T> {
     /// The code is used up, and what was to be done about it is done.
     Right(T),
     /// They may try so many times more.
@@ -55,33 +55,33 @@ pub async fn answer<T, E, F>(
     db: &Db,
     tenant: TenantId,
     key: &CodeKey,
-    attempt: Attempt,
+    attempt: CodeAttempt,
     now: Timestamp,
     when_right: F,
-) -> Result<Answer<T>, E>
+) -> Result<CodeVerification<T>, E>
 where
-    F: FnOnce(&mut Tx<'_>, Proven) -> Result<T, E> + Send + 'static,
+    F: FnOnce(&mut Tx<'_>, CodeProof) -> Result<T, E> + Send + 'static,
     T: Send + 'static,
     E: From<munshi_store::Error> + From<Error> + Send + 'static,
 {
     check_asker(&attempt.asker)?;
-    let Some(text) = CodeText::read(&attempt.text) else { return Ok(Answer::NoCode) };
+    let Some(text) = CodeText::read(&attempt.text) else { return Ok(CodeVerification::NoCode) };
     let key = key.clone();
     db.write(tenant, move |tx| match judge(tx, &key, &attempt, &text, now)? {
-        Answer::Right(proven) => when_right(tx, proven).map(Answer::Right),
-        Answer::Wrong { left } => Ok(Answer::Wrong { left }),
-        Answer::Expired => Ok(Answer::Expired),
-        Answer::Used => Ok(Answer::Used),
-        Answer::TooMany => Ok(Answer::TooMany),
-        Answer::NotAsked => Ok(Answer::NotAsked),
-        Answer::NoCode => Ok(Answer::NoCode),
+        CodeVerification::Right(proven) => when_right(tx, proven).map(CodeVerification::Right),
+        CodeVerification::Wrong { left } => Ok(CodeVerification::Wrong { left }),
+        CodeVerification::Expired => Ok(CodeVerification::Expired),
+        CodeVerification::Used => Ok(CodeVerification::Used),
+        CodeVerification::TooMany => Ok(CodeVerification::TooMany),
+        CodeVerification::NotAsked => Ok(CodeVerification::NotAsked),
+        CodeVerification::NoCode => Ok(CodeVerification::NoCode),
     })
     .await
 }
 
 struct Stored {
     id: CodeId,
-    address: Address,
+    address: ContactAddress,
     hash: Vec<u8>,
     attempts: u32,
     expires_at: Timestamp,
@@ -91,37 +91,37 @@ struct Stored {
 fn judge(
     tx: &mut Tx<'_>,
     key: &CodeKey,
-    attempt: &Attempt,
+    attempt: &CodeAttempt,
     text: &CodeText,
     now: Timestamp,
-) -> munshi_store::Result<Answer<Proven>> {
-    let Some(stored) = counting(tx, attempt, now)? else { return Ok(Answer::NotAsked) };
+) -> munshi_store::Result<CodeVerification<CodeProof>> {
+    let Some(stored) = counting(tx, attempt, now)? else { return Ok(CodeVerification::NotAsked) };
     if stored.used_at.is_some() {
-        return Ok(Answer::Used);
+        return Ok(CodeVerification::Used);
     }
     if stored.attempts >= ATTEMPTS {
-        return Ok(Answer::TooMany);
+        return Ok(CodeVerification::TooMany);
     }
     if stored.expires_at <= now {
-        return Ok(Answer::Expired);
+        return Ok(CodeVerification::Expired);
     }
     let Stored { id, address, .. } = stored;
     let purpose = attempt.purpose;
-    let ties = Ties { tenant: tx.tenant(), id, purpose, asker: &attempt.asker, address: &address };
+    let ties = CodeHashInput { tenant: tx.tenant(), id, purpose, asker: &attempt.asker, address: &address };
     let right = key.fits(ties, text, &stored.hash);
     tx.execute(
         "UPDATE one_time_codes SET attempts = attempts + 1, used_at = $3 WHERE tenant_id = $1 AND id = $2",
         params![id, right.then_some(now)],
     )?;
     if right {
-        return Ok(Answer::Right(Proven { code: id, purpose, address }));
+        return Ok(CodeVerification::Right(CodeProof { code: id, purpose, address }));
     }
     let left = ATTEMPTS.saturating_sub(stored.attempts).saturating_sub(1);
-    Ok(if left == 0 { Answer::TooMany } else { Answer::Wrong { left } })
+    Ok(if left == 0 { CodeVerification::TooMany } else { CodeVerification::Wrong { left } })
 }
 
 /// The code that counts: the good one, or the newest where none is. Held until the transaction ends: of two answers at once the second sees what the first did.
-fn counting(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> munshi_store::Result<Option<Stored>> {
+fn counting(tx: &mut Tx<'_>, attempt: &CodeAttempt, now: Timestamp) -> munshi_store::Result<Option<Stored>> {
     tx.optional(
         (
             "SELECT id, kind, address, hash, attempts, expires_at, used_at FROM one_time_codes
@@ -138,7 +138,7 @@ fn counting(tx: &mut Tx<'_>, attempt: &Attempt, now: Timestamp) -> munshi_store:
 
 fn read(row: &Row<'_>) -> munshi_store::Result<Stored> {
     let odd = |what: &str| munshi_store::Error::Decode(what.to_owned());
-    let address = Address::stored(&row.get::<String>("kind")?, row.get("address")?);
+    let address = ContactAddress::stored(&row.get::<String>("kind")?, row.get("address")?);
     Ok(Stored {
         id: row.get("id")?,
         address: address.ok_or_else(|| odd("a code's address has an odd kind"))?,

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use munshi_store::{Tx, params};
-use munshi_types::{CodeId, Ids, Random, Timestamp};
+use munshi_types::{CodeId, IdGenerator, Random, Timestamp};
 
-use super::text::{CodeKey, CodeText, Ties};
-use super::{DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, Purpose, SPAN};
-use crate::address::Address;
+use super::text::{CodeHashInput, CodeKey, CodeText};
+use super::{CodePurpose, DAY, LIFE, PER_ADDRESS, PER_ADDRESS_DAY, PER_ASKER, SPAN};
+use crate::address::ContactAddress;
 use crate::error::{Error, Result};
 
 /// Longer than any id of a conversation or sign-in.
@@ -18,15 +18,15 @@ const KEPT: Duration = DAY;
 
 /// Who wants which address proved, and what for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
-    pub purpose: Purpose,
+pub struct CodeRequest {
+    pub purpose: CodePurpose,
     /// The conversation or sign-in that asks, by an id that others can't guess.
     pub asker: String,
-    pub address: Address,
+    pub address: ContactAddress,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum CodeRequestOutcome {
     /// Send it, and commit. What was asked for before, for this purpose, is good for nothing now.
     Made(NewCode),
     /// Nothing was made. The same for every address, known or not.
@@ -45,15 +45,15 @@ pub struct NewCode {
 pub fn ask(
     tx: &mut Tx<'_>,
     key: &CodeKey,
-    ids: &Ids,
+    ids: &IdGenerator,
     random: &dyn Random,
-    wish: &Wish,
+    wish: &CodeRequest,
     now: Timestamp,
-) -> Result<Asked> {
+) -> Result<CodeRequestOutcome> {
     check_asker(&wish.asker)?;
     take_turns(tx, wish, now)?;
     if let Some(again_at) = too_many(tx, wish, now)? {
-        return Ok(Asked::TooMany { again_at });
+        return Ok(CodeRequestOutcome::TooMany { again_at });
     }
     tx.execute(
         "UPDATE one_time_codes SET expires_at = $4
@@ -61,8 +61,8 @@ pub fn ask(
         params![wish.asker, wish.purpose.as_str(), now],
     )?;
     let new = NewCode { id: ids.next(), text: CodeText::random(random), expires_at: now.plus(LIFE) };
-    let Wish { purpose, asker, address } = wish;
-    let ties = Ties { tenant: tx.tenant(), id: new.id, purpose: *purpose, asker, address };
+    let CodeRequest { purpose, asker, address } = wish;
+    let ties = CodeHashInput { tenant: tx.tenant(), id: new.id, purpose: *purpose, asker, address };
     tx.execute(
         "INSERT INTO one_time_codes
            (tenant_id, id, purpose, asker, kind, address, hash, attempts, made_at, expires_at)
@@ -78,7 +78,7 @@ pub fn ask(
             new.expires_at
         ],
     )?;
-    Ok(Asked::Made(new))
+    Ok(CodeRequestOutcome::Made(new))
 }
 
 pub(super) fn check_asker(asker: &str) -> Result<()> {
@@ -91,7 +91,7 @@ pub(super) fn check_asker(asker: &str) -> Result<()> {
 }
 
 /// Holds the address's row and the asker's until the transaction ends, always in the same order.
-fn take_turns(tx: &mut Tx<'_>, wish: &Wish, now: Timestamp) -> Result<()> {
+fn take_turns(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<()> {
     let address = &wish.address;
     let mut whose = [format!("asker {}", wish.asker), format!("{} {address}", address.kind().as_str())];
     whose.sort();
@@ -106,7 +106,7 @@ fn take_turns(tx: &mut Tx<'_>, wish: &Wish, now: Timestamp) -> Result<()> {
 }
 
 /// When the next may be asked for, if not now.
-fn too_many(tx: &mut Tx<'_>, wish: &Wish, now: Timestamp) -> Result<Option<Timestamp>> {
+fn too_many(tx: &mut Tx<'_>, wish: &CodeRequest, now: Timestamp) -> Result<Option<Timestamp>> {
     let since = now.minus(SPAN);
     let of_day: Vec<Timestamp> = tx.all(
         "SELECT made_at FROM one_time_codes

@@ -7,8 +7,8 @@ mod answer;
 mod ask;
 mod text;
 
-pub use answer::{Answer, Attempt, Proven, answer};
-pub use ask::{Asked, NewCode, Wish, ask, sweep};
+pub use answer::{CodeAttempt, CodeProof, CodeVerification, answer};
+pub use ask::{CodeRequest, CodeRequestOutcome, NewCode, ask, sweep};
 pub use text::{CodeKey, CodeText, digits_in};
 
 use std::time::Duration;
@@ -33,14 +33,14 @@ pub const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// What a code is for. One for linking signs nobody in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum CodePurpose {
     /// A visitor shows that a phone or e-mail is theirs.
     Link,
     /// A member comes into the console.
     SignIn,
 }
 
-impl Purpose {
+impl CodePurpose {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Link => "link",

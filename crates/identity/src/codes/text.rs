@@ -6,8 +6,8 @@ use munshi_types::{CodeId, Id, Random, TenantId};
 use ring::hmac;
 use zeroize::Zeroizing;
 
-use super::Purpose;
-use crate::address::Address;
+use super::CodePurpose;
+use crate::address::ContactAddress;
 
 const DIGITS: usize = 6;
 
@@ -25,12 +25,12 @@ pub struct CodeKey(hmac::Key);
 
 /// What a code is tied to: a hash that is moved to another row fits nothing there.
 #[derive(Clone, Copy)]
-pub(super) struct Ties<'a> {
+pub(super) struct CodeHashInput<'a> {
     pub(super) tenant: TenantId,
     pub(super) id: CodeId,
-    pub(super) purpose: Purpose,
+    pub(super) purpose: CodePurpose,
     pub(super) asker: &'a str,
-    pub(super) address: &'a Address,
+    pub(super) address: &'a ContactAddress,
 }
 
 impl CodeText {
@@ -73,7 +73,7 @@ impl CodeKey {
         Self(hmac::Key::new(hmac::HMAC_SHA256, secret))
     }
 
-    pub(super) fn hash(&self, ties: Ties<'_>, code: &CodeText) -> Vec<u8> {
+    pub(super) fn hash(&self, ties: CodeHashInput<'_>, code: &CodeText) -> Vec<u8> {
         hmac::sign(&self.0, &message(ties, code)).as_ref().to_vec()
     }
 
@@ -96,12 +96,12 @@ impl CodeKey {
     }
 
     /// In a time that does not depend on where they differ.
-    pub(super) fn fits(&self, ties: Ties<'_>, code: &CodeText, hash: &[u8]) -> bool {
+    pub(super) fn fits(&self, ties: CodeHashInput<'_>, code: &CodeText, hash: &[u8]) -> bool {
         hmac::verify(&self.0, &message(ties, code), hash).is_ok()
     }
 }
 
-fn message(ties: Ties<'_>, code: &CodeText) -> Zeroizing<Vec<u8>> {
+fn message(ties: CodeHashInput<'_>, code: &CodeText) -> Zeroizing<Vec<u8>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(160));
     bytes.extend_from_slice(ties.tenant.as_uuid().as_bytes());
     bytes.extend_from_slice(ties.id.as_uuid().as_bytes());
@@ -142,7 +142,7 @@ impl fmt::Debug for CodeKey {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::{Ids, SeededRandom};
+    use munshi_types::{IdGenerator, SeededRandom};
     use proptest::prelude::*;
 
     #[test]
@@ -170,19 +170,25 @@ mod tests {
 
     #[test]
     fn a_hash_is_tied_to_its_row_and_its_key() {
-        let ids = Ids::system();
-        let (phone, other) = (Address::phone("9812345678").unwrap(), Address::phone("9812345679").unwrap());
-        let ties =
-            Ties { tenant: ids.next(), id: ids.next(), purpose: Purpose::Link, asker: "a", address: &phone };
+        let ids = IdGenerator::system();
+        let (phone, other) =
+            (ContactAddress::phone("9812345678").unwrap(), ContactAddress::phone("9812345679").unwrap());
+        let ties = CodeHashInput {
+            tenant: ids.next(),
+            id: ids.next(),
+            purpose: CodePurpose::Link,
+            asker: "a",
+            address: &phone,
+        };
         let (key, code) = (CodeKey::new(&[1; 32]), CodeText::read("123456").unwrap());
         let hash = key.hash(ties, &code);
         assert!(key.fits(ties, &code, &hash) && !CodeKey::new(&[2; 32]).fits(ties, &code, &hash));
         for moved in [
-            Ties { tenant: ids.next(), ..ties },
-            Ties { id: ids.next(), ..ties },
-            Ties { purpose: Purpose::SignIn, ..ties },
-            Ties { asker: "b", ..ties },
-            Ties { address: &other, ..ties },
+            CodeHashInput { tenant: ids.next(), ..ties },
+            CodeHashInput { id: ids.next(), ..ties },
+            CodeHashInput { purpose: CodePurpose::SignIn, ..ties },
+            CodeHashInput { asker: "b", ..ties },
+            CodeHashInput { address: &other, ..ties },
         ] {
             assert!(!key.fits(moved, &code, &hash));
         }

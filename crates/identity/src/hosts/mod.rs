@@ -10,7 +10,7 @@
 mod rows;
 mod visitor;
 
-pub use rows::{Holds, HostKey, NewHostKey, add, find, list, retire};
+pub use rows::{HostKey, HostKeyValueKind, NewHostKey, add, find, list, retire};
 pub use visitor::HostVisitor;
 
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ use munshi_store::Db;
 use munshi_types::{TenantId, Timestamp};
 use zeroize::Zeroizing;
 
-use crate::jwt::{Algorithm, Distrust, Expected, Jwk, Key, Keyring, Unverified};
+use crate::jwt::{ClaimRequirements, Jwk, JwkSet, JwtAlgorithm, JwtError, UnverifiedJwt, VerificationKey};
 
 /// Older tokens are not believed, whatever they say of themselves.
 pub const MAX_AGE: Duration = Duration::from_secs(60 * 60);
@@ -38,7 +38,7 @@ const MANY: usize = 1_000;
 
 /// Where keys come from that are not in the database.
 #[async_trait]
-pub trait Source: Send + Sync + 'static {
+pub trait HostKeySource: Send + Sync + 'static {
     /// A tenant's secret of the vault.
     async fn secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String>;
 
@@ -51,7 +51,7 @@ pub trait Source: Send + Sync + 'static {
 pub enum HostError {
     /// The token is at fault; the words are for whoever wrote the host's server.
     #[error("the host's token is not believed: {0}")]
-    Distrust(#[from] Distrust),
+    Distrust(#[from] JwtError),
     /// Its key could not be read just now.
     #[error("the host's key can't be read: {0}")]
     Unavailable(String),
@@ -61,20 +61,20 @@ pub enum HostError {
 
 /// Looks at hosts' tokens. One for the process; clones share what they know.
 #[derive(Clone)]
-pub struct Hosts {
+pub struct HostTokenVerifier {
     db: Db,
-    source: Arc<dyn Source>,
+    source: Arc<dyn HostKeySource>,
     published: Arc<Mutex<HashMap<String, Published>>>,
 }
 
 #[derive(Clone)]
 struct Published {
-    keys: Arc<Keyring>,
+    keys: Arc<JwkSet>,
     read_at: Timestamp,
 }
 
-impl Hosts {
-    pub fn new(db: Db, source: Arc<dyn Source>) -> Self {
+impl HostTokenVerifier {
+    pub fn new(db: Db, source: Arc<dyn HostKeySource>) -> Self {
         Self { db, source, published: Arc::default() }
     }
 
@@ -86,8 +86,8 @@ impl Hosts {
         token: &str,
         now: Timestamp,
     ) -> Result<HostVisitor, HostError> {
-        let unverified = Unverified::read(token)?;
-        let kid = unverified.kid().ok_or(Distrust::NoKid)?.to_owned();
+        let unverified = UnverifiedJwt::read(token)?;
+        let kid = unverified.kid().ok_or(JwtError::NoKid)?.to_owned();
         let asked = kid.clone();
         let known = self.db.read(tenant, move |tx| rows::live(tx, &asked, now)).await?;
         let (host, claims) = match known {
@@ -97,21 +97,24 @@ impl Hosts {
             }
             None => self.by_published(tenant, &unverified, &kid, now).await?,
         };
-        let expected = Expected { issuer: None, audience: binding, leeway: LEEWAY, max_age: MAX_AGE };
+        let expected =
+            ClaimRequirements { issuer: None, audience: binding, leeway: LEEWAY, max_age: MAX_AGE };
         claims.check(&expected, now)?;
         Ok(HostVisitor::of(host, kid, claims)?)
     }
 
-    async fn key(&self, tenant: TenantId, row: &HostKey) -> Result<Key, HostError> {
+    async fn key(&self, tenant: TenantId, row: &HostKey) -> Result<VerificationKey, HostError> {
         let unfit = || HostError::Unavailable(format!("the key {} does not fit its algorithm", row.kid));
         let key = match row.holds {
-            Holds::Secret => {
+            HostKeyValueKind::Secret => {
                 let secret = self.source.secret(tenant, &row.value).await.map_err(HostError::Unavailable)?;
-                Key::secret(&secret)
+                VerificationKey::secret(&secret)
             }
-            Holds::Public => serde_json::from_str::<Jwk>(&row.value).ok().and_then(|jwk| jwk.key()),
+            HostKeyValueKind::Public => {
+                serde_json::from_str::<Jwk>(&row.value).ok().and_then(|jwk| jwk.key())
+            }
             // Its own name is not a key's.
-            Holds::Address => return Err(Distrust::UnknownKey(row.kid.clone()).into()),
+            HostKeyValueKind::Address => return Err(JwtError::UnknownKey(row.kid.clone()).into()),
         };
         key.filter(|key| key.algorithm() == row.algorithm).ok_or_else(unfit)
     }
@@ -120,17 +123,17 @@ impl Hosts {
     async fn by_published(
         &self,
         tenant: TenantId,
-        unverified: &Unverified<'_>,
+        unverified: &UnverifiedJwt<'_>,
         kid: &str,
         now: Timestamp,
-    ) -> Result<(String, crate::jwt::Claims), HostError> {
+    ) -> Result<(String, crate::jwt::JwtClaims), HostError> {
         let places = self.db.read(tenant, move |tx| rows::addresses(tx, now)).await?;
         let mut unread = None;
         for place in places {
             match self.published(&place.value, kid, now).await {
                 Ok(keys) => {
-                    let fits = |key: &&Key| {
-                        key.algorithm() == place.algorithm && place.algorithm != Algorithm::Hs256
+                    let fits = |key: &&VerificationKey| {
+                        key.algorithm() == place.algorithm && place.algorithm != JwtAlgorithm::Hs256
                     };
                     if let Some(key) = keys.find(Some(kid)).filter(fits) {
                         return Ok((place.host, unverified.verify(key)?));
@@ -139,11 +142,11 @@ impl Hosts {
                 Err(error) => unread = Some(error),
             }
         }
-        Err(unread.map_or_else(|| Distrust::UnknownKey(shown(kid)).into(), HostError::Unavailable))
+        Err(unread.map_or_else(|| JwtError::UnknownKey(shown(kid)).into(), HostError::Unavailable))
     }
 
     /// What an address publishes: as it was read lately, unless the key that is wanted is not among it.
-    async fn published(&self, address: &str, kid: &str, now: Timestamp) -> Result<Arc<Keyring>, String> {
+    async fn published(&self, address: &str, kid: &str, now: Timestamp) -> Result<Arc<JwkSet>, String> {
         let known = self.lock().get(address).cloned();
         if let Some(known) = &known {
             let age = now.since(known.read_at);
@@ -153,7 +156,7 @@ impl Hosts {
             }
         }
         let text = self.source.published(address).await?;
-        let keys = Keyring::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?;
+        let keys = JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?;
         let keys = Arc::new(keys);
         let mut published = self.lock();
         if published.len() >= MANY {
@@ -173,8 +176,8 @@ fn shown(text: &str) -> String {
     text.chars().filter(char::is_ascii_graphic).take(60).collect()
 }
 
-impl fmt::Debug for Hosts {
+impl fmt::Debug for HostTokenVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Hosts")
+        f.write_str("HostTokenVerifier")
     }
 }

@@ -5,7 +5,7 @@ use munshi_types::Timestamp;
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::jwt::{Algorithm, Jwk};
+use crate::jwt::{Jwk, JwtAlgorithm};
 
 /// Keys of one host that are good at once: the one in use, and the next.
 const AT_ONCE: usize = 2;
@@ -13,7 +13,7 @@ const AT_ONCE: usize = 2;
 /// What the value of a key is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Holds {
+pub enum HostKeyValueKind {
     /// The name of a secret in the vault.
     Secret,
     /// A public key, as a JWK.
@@ -22,7 +22,7 @@ pub enum Holds {
     Address,
 }
 
-impl Holds {
+impl HostKeyValueKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Secret => "secret",
@@ -39,8 +39,8 @@ pub struct NewHostKey {
     pub kid: String,
     /// Whose visitors it vouches for; keys that follow each other have the same.
     pub host: String,
-    pub algorithm: Algorithm,
-    pub holds: Holds,
+    pub algorithm: JwtAlgorithm,
+    pub holds: HostKeyValueKind,
     pub value: String,
 }
 
@@ -48,8 +48,8 @@ pub struct NewHostKey {
 pub struct HostKey {
     pub kid: String,
     pub host: String,
-    pub algorithm: Algorithm,
-    pub holds: Holds,
+    pub algorithm: JwtAlgorithm,
+    pub holds: HostKeyValueKind,
     /// A name in the vault, a JWK or an address: nothing secret.
     pub value: String,
     pub added_at: Timestamp,
@@ -94,19 +94,21 @@ fn check(new: &NewHostKey) -> Result<()> {
     if !plain(&new.host, 60) {
         return invalid("a host's name has 1 to 60 letters, digits, dots, dashes and underscores");
     }
-    let shared = new.algorithm == Algorithm::Hs256;
+    let shared = new.algorithm == JwtAlgorithm::Hs256;
     match new.holds {
-        Holds::Secret if !shared => invalid("a secret of the vault is for HS256 alone"),
-        Holds::Public | Holds::Address if shared => invalid("HS256 needs a secret of the vault"),
-        Holds::Public => {
+        HostKeyValueKind::Secret if !shared => invalid("a secret of the vault is for HS256 alone"),
+        HostKeyValueKind::Public | HostKeyValueKind::Address if shared => {
+            invalid("HS256 needs a secret of the vault")
+        }
+        HostKeyValueKind::Public => {
             let jwk: Option<Jwk> = serde_json::from_str(&new.value).ok();
             let fits = jwk.and_then(|jwk| jwk.key()).is_some_and(|key| key.algorithm() == new.algorithm);
             if fits { Ok(()) } else { invalid("this is no public key for that algorithm") }
         }
-        Holds::Address if !is_safe(&new.value) => {
+        HostKeyValueKind::Address if !is_safe(&new.value) => {
             invalid("keys are read from an address that begins with https://")
         }
-        Holds::Secret | Holds::Address => Ok(()),
+        HostKeyValueKind::Secret | HostKeyValueKind::Address => Ok(()),
     }
 }
 
@@ -177,9 +179,9 @@ pub(super) fn addresses(tx: &mut Tx<'_>, now: Timestamp) -> munshi_store::Result
 fn read(row: &Row<'_>) -> munshi_store::Result<HostKey> {
     let odd = |what: String| munshi_store::Error::Decode(what);
     let holds = match row.get::<String>("holds")?.as_str() {
-        "secret" => Holds::Secret,
-        "public" => Holds::Public,
-        "address" => Holds::Address,
+        "secret" => HostKeyValueKind::Secret,
+        "public" => HostKeyValueKind::Public,
+        "address" => HostKeyValueKind::Address,
         other => return Err(odd(format!("a host's key that holds {other}"))),
     };
     Ok(HostKey {

@@ -2,8 +2,8 @@
 
 use munshi_types::{Language, is_unseen};
 
-use crate::address::Address;
-use crate::jwt::{Claims, Distrust};
+use crate::address::ContactAddress;
+use crate::jwt::{JwtClaims, JwtError};
 
 /// Longer names are no names.
 const LONGEST_NAME: usize = 200;
@@ -19,21 +19,21 @@ pub struct HostVisitor {
     pub kid: String,
     /// The host's own id for them.
     pub subject: String,
-    pub phone: Option<Address>,
-    pub email: Option<Address>,
+    pub phone: Option<ContactAddress>,
+    pub email: Option<ContactAddress>,
     pub name: Option<String>,
     pub language: Option<Language>,
 }
 
 impl HostVisitor {
-    pub(super) fn of(host: String, kid: String, claims: Claims) -> Result<Self, Distrust> {
-        let unfit = |error: crate::AddressError| Distrust::Claims(error.to_string());
+    pub(super) fn of(host: String, kid: String, claims: JwtClaims) -> Result<Self, JwtError> {
+        let unfit = |error: crate::ContactAddressError| JwtError::Claims(error.to_string());
         // Under an empty one all of a host's visitors would be one person.
         let subject = claims.sub.filter(|sub| !sub.is_empty());
-        let subject = subject.ok_or(Distrust::Missing("`sub`, who the visitor is"))?;
+        let subject = subject.ok_or(JwtError::Missing("`sub`, who the visitor is"))?;
         let visitor = Self {
-            phone: claims.phone_number.as_deref().map(Address::phone).transpose().map_err(unfit)?,
-            email: claims.email.as_deref().map(Address::email).transpose().map_err(unfit)?,
+            phone: claims.phone_number.as_deref().map(ContactAddress::phone).transpose().map_err(unfit)?,
+            email: claims.email.as_deref().map(ContactAddress::email).transpose().map_err(unfit)?,
             name: claims.name.filter(|name| is_name(name)),
             // `en-IN` is English to us; what we don't speak is left out.
             language: claims.locale.and_then(|text| text.split(['-', '_']).next()?.parse().ok()),
@@ -41,14 +41,14 @@ impl HostVisitor {
             kid,
             subject,
         };
-        Address::channel(CHANNEL, &visitor.id())
-            .map_err(|_| Distrust::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned()))?;
+        ContactAddress::channel(CHANNEL, &visitor.id())
+            .map_err(|_| JwtError::Claims("`sub` has 1 to 200 letters, no blanks among them".to_owned()))?;
         Ok(visitor)
     }
 
     /// The address by which they are known again. Two hosts of a tenant may use the same ids for different people.
-    pub fn address(&self) -> Option<Address> {
-        Address::channel(CHANNEL, &self.id()).ok()
+    pub fn address(&self) -> Option<ContactAddress> {
+        ContactAddress::channel(CHANNEL, &self.id()).ok()
     }
 
     fn id(&self) -> String {

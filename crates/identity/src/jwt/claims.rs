@@ -5,21 +5,21 @@ use std::time::Duration;
 use munshi_types::Timestamp;
 use serde::{Deserialize, Deserializer};
 
-use super::Distrust;
+use super::JwtError;
 
 /// The claims that anybody here reads; others are passed over. One that is of another kind than it should be, such as a
 /// time written as a text, refuses the whole token: it is never taken for missing.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Claims {
+pub struct JwtClaims {
     pub iss: Option<String>,
     pub sub: Option<String>,
     #[serde(default, deserialize_with = "one_or_many")]
     pub aud: Vec<String>,
     /// Who asked for it, where it is for several.
     pub azp: Option<String>,
-    pub exp: Option<Seconds>,
-    pub nbf: Option<Seconds>,
-    pub iat: Option<Seconds>,
+    pub exp: Option<NumericDate>,
+    pub nbf: Option<NumericDate>,
+    pub iat: Option<NumericDate>,
     pub nonce: Option<String>,
     pub email: Option<String>,
     #[serde(default, deserialize_with = "yes_or_no")]
@@ -32,11 +32,11 @@ pub struct Claims {
 
 /// A moment as tokens write it: seconds since 1970, perhaps with a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub struct Seconds(f64);
+pub struct NumericDate(f64);
 
 /// What must be true of a token besides its signature.
 #[derive(Clone, Copy, Debug)]
-pub struct Expected<'a> {
+pub struct ClaimRequirements<'a> {
     /// None where it does not matter.
     pub issuer: Option<&'a str>,
     pub audience: &'a str,
@@ -46,38 +46,38 @@ pub struct Expected<'a> {
     pub max_age: Duration,
 }
 
-impl Claims {
+impl JwtClaims {
     /// Whether the token is for us and for now. `exp` may be left out where `iat` is there: it is too old after
     /// `max_age` in any case.
-    pub fn check(&self, expected: &Expected<'_>, now: Timestamp) -> Result<(), Distrust> {
+    pub fn check(&self, expected: &ClaimRequirements<'_>, now: Timestamp) -> Result<(), JwtError> {
         if expected.issuer.is_some_and(|issuer| self.iss.as_deref() != Some(issuer)) {
-            return Err(Distrust::Issuer);
+            return Err(JwtError::Issuer);
         }
         if !self.aud.iter().any(|audience| audience == expected.audience) {
-            return Err(Distrust::Audience(expected.audience.to_owned()));
+            return Err(JwtError::Audience(expected.audience.to_owned()));
         }
-        let now = Seconds::at(now);
+        let now = NumericDate::at(now);
         let (leeway, age) = (expected.leeway.as_secs_f64(), expected.max_age.as_secs_f64());
-        let issued = self.iat.ok_or(Distrust::Missing("`iat`, the time it was made"))?;
+        let issued = self.iat.ok_or(JwtError::Missing("`iat`, the time it was made"))?;
         if issued.0 > now.0 + leeway || self.nbf.is_some_and(|from| from.0 > now.0 + leeway) {
-            return Err(Distrust::Future);
+            return Err(JwtError::Future);
         }
         let ended = self.exp.is_some_and(|end| end.0 + leeway <= now.0);
         if ended || issued.0 + age + leeway <= now.0 {
-            return Err(Distrust::Expired);
+            return Err(JwtError::Expired);
         }
         Ok(())
     }
 }
 
-impl Seconds {
+impl NumericDate {
     fn at(moment: Timestamp) -> Self {
         #[allow(clippy::cast_precision_loss, reason = "a moment in microseconds fits until the year 2255")]
         Self(moment.as_micros() as f64 / 1e6)
     }
 }
 
-impl<'de> Deserialize<'de> for Seconds {
+impl<'de> Deserialize<'de> for NumericDate {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = f64::deserialize(deserializer)?;
         // The year 9999; infinities and NaN can't be written in JSON.

@@ -9,7 +9,7 @@ use crate::base64url;
 
 /// Those that are understood: one of each kind that is in use, none of them weak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
+pub enum JwtAlgorithm {
     #[serde(rename = "HS256")]
     Hs256,
     #[serde(rename = "RS256")]
@@ -20,7 +20,7 @@ pub enum Algorithm {
     EdDsa,
 }
 
-impl Algorithm {
+impl JwtAlgorithm {
     pub const ALL: [Self; 4] = [Self::Hs256, Self::Rs256, Self::Es256, Self::EdDsa];
 
     pub const fn as_str(self) -> &'static str {
@@ -33,13 +33,13 @@ impl Algorithm {
     }
 }
 
-impl fmt::Display for Algorithm {
+impl fmt::Display for JwtAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl std::str::FromStr for Algorithm {
+impl std::str::FromStr for JwtAlgorithm {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -49,7 +49,7 @@ impl std::str::FromStr for Algorithm {
 }
 
 /// A key, ready to look at signatures with.
-pub struct Key(Held);
+pub struct VerificationKey(Held);
 
 enum Held {
     Secret(hmac::Key),
@@ -63,18 +63,18 @@ enum Held {
     Ed(Vec<u8>),
 }
 
-impl Key {
+impl VerificationKey {
     /// A shared secret. Shorter ones than the hash can be tried out.
     pub fn secret(bytes: &[u8]) -> Option<Self> {
         (bytes.len() >= 32).then(|| Self(Held::Secret(hmac::Key::new(hmac::HMAC_SHA256, bytes))))
     }
 
-    pub const fn algorithm(&self) -> Algorithm {
+    pub const fn algorithm(&self) -> JwtAlgorithm {
         match self.0 {
-            Held::Secret(_) => Algorithm::Hs256,
-            Held::Rsa { .. } => Algorithm::Rs256,
-            Held::Ec(_) => Algorithm::Es256,
-            Held::Ed(_) => Algorithm::EdDsa,
+            Held::Secret(_) => JwtAlgorithm::Hs256,
+            Held::Rsa { .. } => JwtAlgorithm::Rs256,
+            Held::Ec(_) => JwtAlgorithm::Es256,
+            Held::Ed(_) => JwtAlgorithm::EdDsa,
         }
     }
 
@@ -94,7 +94,7 @@ impl Key {
     }
 }
 
-impl fmt::Debug for Key {
+impl fmt::Debug for VerificationKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Key({})", self.algorithm())
     }
@@ -125,21 +125,23 @@ pub struct Jwk {
 impl Jwk {
     /// The key, where it is a public one of a kind that is understood. A shared secret is never taken from JSON: what is
     /// published is no secret.
-    pub fn key(&self) -> Option<Key> {
+    pub fn key(&self) -> Option<VerificationKey> {
         if self.purpose.as_deref().is_some_and(|purpose| purpose != "sig") {
             return None;
         }
         let bytes = |text: &Option<String>| base64url::read(text.as_deref()?);
         let key = match (self.kty.as_str(), self.crv.as_deref()) {
-            ("RSA", None) => Key(Held::Rsa { n: unpadded(bytes(&self.n)?), e: unpadded(bytes(&self.e)?) }),
+            ("RSA", None) => {
+                VerificationKey(Held::Rsa { n: unpadded(bytes(&self.n)?), e: unpadded(bytes(&self.e)?) })
+            }
             ("EC", Some("P-256")) => {
                 let (x, y) = (bytes(&self.x)?, bytes(&self.y)?);
                 let fits = x.len() == 32 && y.len() == 32;
-                fits.then(|| Key(Held::Ec([&[4], x.as_slice(), y.as_slice()].concat())))?
+                fits.then(|| VerificationKey(Held::Ec([&[4], x.as_slice(), y.as_slice()].concat())))?
             }
             ("OKP", Some("Ed25519")) => {
                 let x = bytes(&self.x).filter(|x| x.len() == 32)?;
-                Key(Held::Ed(x))
+                VerificationKey(Held::Ed(x))
             }
             _ => return None,
         };
@@ -155,11 +157,11 @@ fn unpadded(bytes: Vec<u8>) -> Vec<u8> {
 
 /// The keys that somebody publishes (a JWKS); those of other kinds are passed over.
 #[derive(Debug, Default)]
-pub struct Keyring {
-    keys: Vec<(Option<String>, Key)>,
+pub struct JwkSet {
+    keys: Vec<(Option<String>, VerificationKey)>,
 }
 
-impl Keyring {
+impl JwkSet {
     pub fn parse(text: &str) -> Option<Self> {
         #[derive(Deserialize)]
         struct Set {
@@ -174,7 +176,7 @@ impl Keyring {
     }
 
     /// The key of a name. A token that names none is looked at with the only one there is.
-    pub fn find(&self, kid: Option<&str>) -> Option<&Key> {
+    pub fn find(&self, kid: Option<&str>) -> Option<&VerificationKey> {
         match kid {
             Some(kid) => {
                 self.keys.iter().find(|(known, _)| known.as_deref() == Some(kid)).map(|(_, key)| key)

@@ -7,8 +7,8 @@ mod claims;
 mod key;
 mod spki;
 
-pub use claims::{Claims, Expected};
-pub use key::{Algorithm, Jwk, Key, Keyring};
+pub use claims::{ClaimRequirements, JwtClaims};
+pub use key::{Jwk, JwkSet, JwtAlgorithm, VerificationKey};
 pub use spki::from_pem;
 
 use serde::Deserialize;
@@ -20,7 +20,7 @@ const LONGEST: usize = 16 * 1024;
 
 /// Why a token is not believed. Said to whoever made it, never a reason to let them in.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Distrust {
+pub enum JwtError {
     #[error("it is no signed token of three parts")]
     Malformed,
     #[error("its header asks for something that is not understood: {0}")]
@@ -30,7 +30,7 @@ pub enum Distrust {
     #[error("its key {0} is not known here, or has ended")]
     UnknownKey(String),
     #[error("it says `{said}`, but its key is for {key}")]
-    Algorithm { said: String, key: Algorithm },
+    Algorithm { said: String, key: JwtAlgorithm },
     #[error("its signature does not fit")]
     Signature,
     #[error("its claims can't be read: {0}")]
@@ -61,7 +61,7 @@ struct Header {
 }
 
 /// A token that was read but not believed. It shows only which key it names.
-pub struct Unverified<'t> {
+pub struct UnverifiedJwt<'t> {
     header: Header,
     /// What the signature is over.
     signed: &'t str,
@@ -69,23 +69,23 @@ pub struct Unverified<'t> {
     signature: Vec<u8>,
 }
 
-impl<'t> Unverified<'t> {
-    pub fn read(text: &'t str) -> Result<Self, Distrust> {
+impl<'t> UnverifiedJwt<'t> {
+    pub fn read(text: &'t str) -> Result<Self, JwtError> {
         if text.len() > LONGEST {
-            return Err(Distrust::Malformed);
+            return Err(JwtError::Malformed);
         }
-        let (signed, signature) = text.rsplit_once('.').ok_or(Distrust::Malformed)?;
-        let (header, payload) = signed.split_once('.').ok_or(Distrust::Malformed)?;
+        let (signed, signature) = text.rsplit_once('.').ok_or(JwtError::Malformed)?;
+        let (header, payload) = signed.split_once('.').ok_or(JwtError::Malformed)?;
         if payload.contains('.') {
-            return Err(Distrust::Malformed);
+            return Err(JwtError::Malformed);
         }
-        let decoded = |part: &str| base64url::read(part).ok_or(Distrust::Malformed);
-        let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| Distrust::Malformed)?;
+        let decoded = |part: &str| base64url::read(part).ok_or(JwtError::Malformed);
+        let header: Header = serde_json::from_slice(&decoded(header)?).map_err(|_| JwtError::Malformed)?;
         if header.crit.is_some() || header.b64.is_some() {
-            return Err(Distrust::Header("`crit` or `b64`"));
+            return Err(JwtError::Header("`crit` or `b64`"));
         }
         if header.enc.is_some() {
-            return Err(Distrust::Header("it is encrypted"));
+            return Err(JwtError::Header("it is encrypted"));
         }
         Ok(Self { header, signed, payload: decoded(payload)?, signature: decoded(signature)? })
     }
@@ -95,15 +95,15 @@ impl<'t> Unverified<'t> {
     }
 
     /// The claims, once the signature fits this key by the key's own algorithm.
-    pub fn verify(&self, key: &Key) -> Result<Claims, Distrust> {
+    pub fn verify(&self, key: &VerificationKey) -> Result<JwtClaims, JwtError> {
         if self.header.alg != key.algorithm().as_str() {
             let said = self.header.alg.chars().take(20).collect();
-            return Err(Distrust::Algorithm { said, key: key.algorithm() });
+            return Err(JwtError::Algorithm { said, key: key.algorithm() });
         }
         if !key.fits(self.signed.as_bytes(), &self.signature) {
-            return Err(Distrust::Signature);
+            return Err(JwtError::Signature);
         }
-        serde_json::from_slice(&self.payload).map_err(|error| Distrust::Claims(error.to_string()))
+        serde_json::from_slice(&self.payload).map_err(|error| JwtError::Claims(error.to_string()))
     }
 }
 

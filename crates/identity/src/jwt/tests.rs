@@ -19,7 +19,7 @@ struct Made {
 
 #[derive(Deserialize)]
 struct Case {
-    alg: Algorithm,
+    alg: JwtAlgorithm,
     pem: Option<String>,
     jwk: Option<Value>,
     token: String,
@@ -33,17 +33,17 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_micros(seconds * 1_000_000)
 }
 
-const EXPECTED: Expected<'_> = Expected {
+const EXPECTED: ClaimRequirements<'_> = ClaimRequirements {
     issuer: None,
     audience: "counter",
     leeway: Duration::from_secs(60),
     max_age: Duration::from_secs(3600),
 };
 
-fn keys(made: &Made) -> Vec<Key> {
+fn keys(made: &Made) -> Vec<VerificationKey> {
     let key = |case: &Case| match &case.jwk {
         Some(jwk) => serde_json::from_value::<Jwk>(jwk.clone()).unwrap().key().unwrap(),
-        None => Key::secret(made.secret.as_bytes()).unwrap(),
+        None => VerificationKey::secret(made.secret.as_bytes()).unwrap(),
     };
     made.cases.iter().map(key).collect()
 }
@@ -52,9 +52,9 @@ fn keys(made: &Made) -> Vec<Key> {
 fn every_kind_of_key_believes_its_own_tokens_and_no_others() {
     let made = made();
     let keys = keys(&made);
-    assert_eq!(keys.len(), Algorithm::ALL.len());
+    assert_eq!(keys.len(), JwtAlgorithm::ALL.len());
     for (place, case) in made.cases.iter().enumerate() {
-        let token = Unverified::read(&case.token).unwrap();
+        let token = UnverifiedJwt::read(&case.token).unwrap();
         for (other, key) in keys.iter().enumerate() {
             let answer = token.verify(key);
             if place == other {
@@ -65,7 +65,7 @@ fn every_kind_of_key_believes_its_own_tokens_and_no_others() {
                 );
                 assert_eq!(claims.check(&EXPECTED, at(1_700_000_100)), Ok(()));
             } else {
-                assert!(matches!(answer, Err(Distrust::Algorithm { .. })), "{answer:?}");
+                assert!(matches!(answer, Err(JwtError::Algorithm { .. })), "{answer:?}");
             }
         }
     }
@@ -77,7 +77,7 @@ fn a_public_key_is_read_from_the_text_openssl_writes() {
         let Some(pem) = case.pem else { continue };
         let key = from_pem(&pem).unwrap().key().unwrap();
         assert_eq!(key.algorithm(), case.alg);
-        Unverified::read(&case.token).unwrap().verify(&key).unwrap();
+        UnverifiedJwt::read(&case.token).unwrap().verify(&key).unwrap();
         let lines: Vec<&str> = pem.lines().collect();
         let short = [&lines[..lines.len() - 2], &lines[lines.len() - 1..]].concat().join("\n");
         for bad in [pem.replace("PUBLIC", "PRIVATE"), short, pem.replace("-----END", "AAAA\n-----END")] {
@@ -89,14 +89,14 @@ fn a_public_key_is_read_from_the_text_openssl_writes() {
 #[test]
 fn no_key_is_confused_with_another_kind_of_it() {
     let made = made();
-    let token = Unverified::read(&made.confused).unwrap();
+    let token = UnverifiedJwt::read(&made.confused).unwrap();
     for key in keys(&made) {
         assert!(token.verify(&key).is_err(), "{key:?}");
     }
     // A secret that is published as a key is none.
     let secret = json!({ "kty": "oct", "k": "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY" });
     assert!(serde_json::from_value::<Jwk>(secret).unwrap().key().is_none());
-    assert!(Key::secret(b"too short").is_none());
+    assert!(VerificationKey::secret(b"too short").is_none());
 }
 
 fn with(header: &Value, claims: &Value, secret: &[u8]) -> String {
@@ -109,13 +109,13 @@ fn with(header: &Value, claims: &Value, secret: &[u8]) -> String {
 #[test]
 fn none_is_no_algorithm_and_headers_ask_for_nothing() {
     let secret = [7; 32];
-    let key = Key::secret(&secret).unwrap();
+    let key = VerificationKey::secret(&secret).unwrap();
     let claims = json!({ "aud": "counter", "iat": 1_700_000_000, "sub": "x" });
     for alg in ["none", "None", "NONE", "nOnE", "", "HS384", "hs256", "RS256"] {
         let token = with(&json!({ "alg": alg }), &claims, &secret);
         let unsigned = format!("{}.", token.rsplit_once('.').unwrap().0);
         for text in [token, unsigned] {
-            let answer = Unverified::read(&text).and_then(|token| token.verify(&key));
+            let answer = UnverifiedJwt::read(&text).and_then(|token| token.verify(&key));
             assert!(answer.is_err(), "{alg}: {answer:?}");
         }
     }
@@ -126,12 +126,12 @@ fn none_is_no_algorithm_and_headers_ask_for_nothing() {
         json!({ "kid": "x" }),
         json!("HS256"),
     ] {
-        assert!(Unverified::read(&with(&header, &claims, &secret)).is_err(), "{header}");
+        assert!(UnverifiedJwt::read(&with(&header, &claims, &secret)).is_err(), "{header}");
     }
     let good = with(&json!({ "alg": "HS256" }), &claims, &secret);
-    assert!(Unverified::read(&good).unwrap().verify(&key).is_ok());
+    assert!(UnverifiedJwt::read(&good).unwrap().verify(&key).is_ok());
     for bad in [format!("{good}="), format!("{good}."), format!("x.{good}"), good.replace('.', "")] {
-        let answer = Unverified::read(&bad).and_then(|token| token.verify(&key));
+        let answer = UnverifiedJwt::read(&bad).and_then(|token| token.verify(&key));
         assert!(answer.is_err(), "{bad}");
     }
 }
@@ -139,25 +139,25 @@ fn none_is_no_algorithm_and_headers_ask_for_nothing() {
 #[test]
 fn a_token_is_for_somebody_and_for_a_time() {
     let now = 1_700_000_000;
-    let claims = |value: Value| serde_json::from_value::<Claims>(value);
+    let claims = |value: Value| serde_json::from_value::<JwtClaims>(value);
     let check = |value: Value| claims(value).unwrap().check(&EXPECTED, at(now));
     assert_eq!(check(json!({ "aud": ["a", "counter"], "iat": now, "exp": now + 5 })), Ok(()));
     assert_eq!(check(json!({ "aud": "counter", "iat": now - 3600 })), Ok(()));
     for (value, why) in [
-        (json!({ "iat": now }), Distrust::Audience("counter".to_owned())),
-        (json!({ "aud": "other", "iat": now }), Distrust::Audience("counter".to_owned())),
-        (json!({ "aud": "counter" }), Distrust::Missing("`iat`, the time it was made")),
-        (json!({ "aud": "counter", "iat": now - 3660 }), Distrust::Expired),
-        (json!({ "aud": "counter", "iat": now, "exp": now - 60 }), Distrust::Expired),
-        (json!({ "aud": "counter", "iat": now - 4000, "exp": now + 9_999_999 }), Distrust::Expired),
-        (json!({ "aud": "counter", "iat": now + 61 }), Distrust::Future),
-        (json!({ "aud": "counter", "iat": now, "nbf": now + 61 }), Distrust::Future),
+        (json!({ "iat": now }), JwtError::Audience("counter".to_owned())),
+        (json!({ "aud": "other", "iat": now }), JwtError::Audience("counter".to_owned())),
+        (json!({ "aud": "counter" }), JwtError::Missing("`iat`, the time it was made")),
+        (json!({ "aud": "counter", "iat": now - 3660 }), JwtError::Expired),
+        (json!({ "aud": "counter", "iat": now, "exp": now - 60 }), JwtError::Expired),
+        (json!({ "aud": "counter", "iat": now - 4000, "exp": now + 9_999_999 }), JwtError::Expired),
+        (json!({ "aud": "counter", "iat": now + 61 }), JwtError::Future),
+        (json!({ "aud": "counter", "iat": now, "nbf": now + 61 }), JwtError::Future),
     ] {
         assert_eq!(check(value.clone()), Err(why), "{value}");
     }
-    let issuer = Expected { issuer: Some("https://id.example"), ..EXPECTED };
+    let issuer = ClaimRequirements { issuer: Some("https://id.example"), ..EXPECTED };
     let said = claims(json!({ "aud": "counter", "iat": now, "iss": "https://id.example/" })).unwrap();
-    assert_eq!(said.check(&issuer, at(now)), Err(Distrust::Issuer));
+    assert_eq!(said.check(&issuer, at(now)), Err(JwtError::Issuer));
     // A time that is no number refuses the token; it is not passed over.
     for value in [json!("1700000600"), json!(-1), json!(1e300), json!(null), json!([1])] {
         let read = claims(json!({ "aud": "counter", "iat": now, "exp": value }));
@@ -168,8 +168,8 @@ fn a_token_is_for_somebody_and_for_a_time() {
 proptest! {
     #[test]
     fn whatever_is_sent_is_refused(text in "[A-Za-z0-9_.-]{0,200}") {
-        let key = Key::secret(&[7; 32]).unwrap();
-        let answer = Unverified::read(&text).and_then(|token| token.verify(&key));
+        let key = VerificationKey::secret(&[7; 32]).unwrap();
+        let answer = UnverifiedJwt::read(&text).and_then(|token| token.verify(&key));
         prop_assert!(answer.is_err());
     }
 
@@ -180,7 +180,7 @@ proptest! {
         let at = at % case.token.len();
         prop_assume!(!case.token[at..].starts_with(&letter));
         let changed = format!("{}{letter}{}", &case.token[..at], &case.token[at + 1..]);
-        let answer = Unverified::read(&changed).and_then(|token| token.verify(key));
+        let answer = UnverifiedJwt::read(&changed).and_then(|token| token.verify(key));
         prop_assert!(answer.is_err(), "{changed}");
     }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::principal::Standing;
+use crate::principal::PrincipalStanding;
 use crate::role::Role;
 
 macro_rules! areas {
@@ -52,27 +52,27 @@ areas! {
 
 /// Writing includes reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
+pub enum ApiAccess {
     Read,
     Write,
 }
 
 /// One area that a key opens: `persons`, or `persons:read` for looking alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Grant {
+pub struct AreaGrant {
     pub area: Area,
-    pub access: Access,
+    pub access: ApiAccess,
 }
 
-impl Grant {
-    pub const fn opens(self, area: Area, access: Access) -> bool {
+impl AreaGrant {
+    pub const fn opens(self, area: Area, access: ApiAccess) -> bool {
         self.area as u8 == area as u8 && self.access as u8 >= access as u8
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no area: write {}, or one of them with :read", names())]
-pub struct GrantError {
+pub struct AreaGrantError {
     text: String,
 }
 
@@ -81,23 +81,24 @@ fn names() -> String {
 }
 
 /// The lowest role that reaches an area; none where somebody who does not work here reaches it too.
-pub(super) fn least(area: Area, access: Access) -> Option<Role> {
+pub(super) fn least(area: Area, access: ApiAccess) -> Option<Role> {
     match (area, access) {
         (Area::Chat | Area::Tools, _) => None,
-        (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, Access::Write) => Some(Role::Admin),
-        (Area::Test, _) | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, Access::Write) => {
+        (Area::Keys, _) | (Area::Bindings | Area::Tiers | Area::Usage, ApiAccess::Write) => Some(Role::Admin),
+        (Area::Test, _)
+        | (Area::Sessions | Area::Runs | Area::Persons | Area::Approvals, ApiAccess::Write) => {
             Some(Role::Staff)
         }
-        (_, Access::Read) => Some(Role::Viewer),
+        (_, ApiAccess::Read) => Some(Role::Viewer),
     }
 }
 
 /// Whether a standing reaches an area.
-pub(super) fn reaches(standing: Standing, area: Area, access: Access) -> bool {
+pub(super) fn reaches(standing: PrincipalStanding, area: Area, access: ApiAccess) -> bool {
     match (standing, least(area, access)) {
-        (Standing::Member(role), Some(least)) => role <= least,
-        (Standing::Member(_) | Standing::Known, None) => true,
-        (Standing::Known, Some(_)) | (Standing::Anonymous, _) => false,
+        (PrincipalStanding::Member(role), Some(least)) => role <= least,
+        (PrincipalStanding::Member(_) | PrincipalStanding::Known, None) => true,
+        (PrincipalStanding::Known, Some(_)) | (PrincipalStanding::Anonymous, _) => false,
     }
 }
 
@@ -107,35 +108,35 @@ impl fmt::Display for Area {
     }
 }
 
-impl fmt::Display for Grant {
+impl fmt::Display for AreaGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.access {
-            Access::Read => write!(f, "{}:read", self.area),
-            Access::Write => write!(f, "{}", self.area),
+            ApiAccess::Read => write!(f, "{}:read", self.area),
+            ApiAccess::Write => write!(f, "{}", self.area),
         }
     }
 }
 
-impl FromStr for Grant {
-    type Err = GrantError;
+impl FromStr for AreaGrant {
+    type Err = AreaGrantError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (name, access) = match text.strip_suffix(":read") {
-            Some(name) => (name, Access::Read),
-            None => (text, Access::Write),
+            Some(name) => (name, ApiAccess::Read),
+            None => (text, ApiAccess::Write),
         };
         let area = Area::ALL.iter().find(|area| area.as_str() == name);
-        area.map(|area| Self { area: *area, access }).ok_or_else(|| GrantError { text: text.to_owned() })
+        area.map(|area| Self { area: *area, access }).ok_or_else(|| AreaGrantError { text: text.to_owned() })
     }
 }
 
-impl Serialize for Grant {
+impl Serialize for AreaGrant {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Grant {
+impl<'de> Deserialize<'de> for AreaGrant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
@@ -148,40 +149,45 @@ mod tests {
     #[test]
     fn a_grant_survives_text() {
         for area in Area::ALL {
-            for access in [Access::Read, Access::Write] {
-                let grant = Grant { area: *area, access };
-                assert_eq!(grant.to_string().parse::<Grant>().unwrap(), grant);
-                assert_eq!(grant.opens(*area, Access::Write), access == Access::Write);
-                assert!(grant.opens(*area, Access::Read));
+            for access in [ApiAccess::Read, ApiAccess::Write] {
+                let grant = AreaGrant { area: *area, access };
+                assert_eq!(grant.to_string().parse::<AreaGrant>().unwrap(), grant);
+                assert_eq!(grant.opens(*area, ApiAccess::Write), access == ApiAccess::Write);
+                assert!(grant.opens(*area, ApiAccess::Read));
             }
         }
         for bad in ["", "chats", "chat:write", "chat:read:read", ":read", "Chat"] {
-            assert!(bad.parse::<Grant>().is_err(), "{bad}");
+            assert!(bad.parse::<AreaGrant>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_lower_standing_never_reaches_more() {
         let all = [
-            Standing::Member(Role::Owner),
-            Standing::Member(Role::Admin),
-            Standing::Member(Role::Staff),
-            Standing::Member(Role::Viewer),
-            Standing::Known,
-            Standing::Anonymous,
+            PrincipalStanding::Member(Role::Owner),
+            PrincipalStanding::Member(Role::Admin),
+            PrincipalStanding::Member(Role::Staff),
+            PrincipalStanding::Member(Role::Viewer),
+            PrincipalStanding::Known,
+            PrincipalStanding::Anonymous,
         ];
-        let count = |standing: Standing| {
+        let count = |standing: PrincipalStanding| {
             let open = |area: &Area, access| usize::from(reaches(standing, *area, access));
-            Area::ALL.iter().map(|area| open(area, Access::Read) + open(area, Access::Write)).sum::<usize>()
+            Area::ALL
+                .iter()
+                .map(|area| open(area, ApiAccess::Read) + open(area, ApiAccess::Write))
+                .sum::<usize>()
         };
         assert_eq!(all.map(count), [22, 22, 17, 11, 4, 0]);
         for pair in all.windows(2) {
             for area in Area::ALL {
-                for access in [Access::Read, Access::Write] {
+                for access in [ApiAccess::Read, ApiAccess::Write] {
                     let [higher, lower] = [pair[0], pair[1]].map(|who| reaches(who, *area, access));
                     assert!(higher || !lower, "{pair:?} {area} {access:?}");
                 }
-                assert!(reaches(pair[0], *area, Access::Read) || !reaches(pair[0], *area, Access::Write));
+                assert!(
+                    reaches(pair[0], *area, ApiAccess::Read) || !reaches(pair[0], *area, ApiAccess::Write)
+                );
             }
         }
     }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use munshi_store::{Db, Json, PlatformTx, Row, across_tenants, params, tenants};
+use munshi_store::{Db, JsonText, PlatformTx, Row, across_tenants, params, tenants};
 use munshi_types::{BindingId, KeyId, OperatorId, PersonId, TenantId, TenantStatus, Timestamp};
 
-use super::area::{Access, Area, Grant, least, reaches};
-use super::bounds::{KeyCeiling, KeyMaker, SpeaksAs};
+use super::area::{ApiAccess, Area, AreaGrant, least, reaches};
+use super::bounds::{KeyCeiling, KeyMaker, KeySpeaker};
 use super::rows::{carries, ceiling, speaks_as};
 use super::text::{KeyHash, KeyText};
-use super::{Carries, KEYS};
+use super::{KEYS, KeySubject};
 use crate::error::Result;
 use crate::operators::{self, OPERATORS, roles};
-use crate::permission::Lacking;
+use crate::permission::MissingPermission;
 use crate::persons;
-use crate::principal::{Principal, Standing};
+use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
 /// The use of a key is written down no more often than this.
@@ -22,7 +22,7 @@ const NOTED_EVERY: Duration = Duration::from_secs(60);
 
 /// Who sent a request, as its key proves, or the browser of an operator who is signed in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
+pub struct ApiCaller {
     pub tenant: TenantId,
     /// Active or paused; an archived tenant's keys open nothing.
     pub tenant_status: TenantStatus,
@@ -32,34 +32,37 @@ pub struct Caller {
     pub key_name: String,
     /// None for a key.
     pub operator: Option<OperatorId>,
-    pub speaks_as: SpeaksAs,
+    pub speaks_as: KeySpeaker,
     /// What whoever speaks through it is at most.
     pub ceiling: KeyCeiling,
     /// Who answers for it, and for keys made with it.
     pub maker: KeyMaker,
     pub principal: Principal,
     /// None where the key opens all that the standing reaches.
-    pub areas: Option<Vec<Grant>>,
+    pub areas: Option<Vec<AreaGrant>>,
     /// None where the key opens all of the tenant's.
     pub bindings: Option<Vec<BindingId>>,
     /// When it opens nothing any more, if that is set.
     pub until: Option<Timestamp>,
 }
 
-impl Caller {
+impl ApiCaller {
     /// Whether a route of this area is open. What an act may touch is asked of the policy besides.
-    pub fn may(&self, area: Area, access: Access) -> Result<(), Lacking> {
-        let grant = Grant { area, access };
-        let opened = |grants: &Vec<Grant>| grants.iter().any(|grant| grant.opens(area, access));
+    pub fn may(&self, area: Area, access: ApiAccess) -> Result<(), MissingPermission> {
+        let grant = AreaGrant { area, access };
+        let opened = |grants: &Vec<AreaGrant>| grants.iter().any(|grant| grant.opens(area, access));
         if !self.areas.as_ref().is_none_or(opened) {
-            return Err(Lacking { what: format!("this key does not open {grant}"), ask: Some(Role::Admin) });
+            return Err(MissingPermission {
+                what: format!("this key does not open {grant}"),
+                ask: Some(Role::Admin),
+            });
         }
         if reaches(self.principal.standing, area, access) {
             return Ok(());
         }
         let who = self.principal.role().map_or("somebody who does not work here", Role::as_str);
         let ask = least(area, access).or(Some(Role::Admin));
-        Err(Lacking { what: format!("{grant} is not open to {who}"), ask })
+        Err(MissingPermission { what: format!("{grant} is not open to {who}"), ask })
     }
 
     pub fn reaches(&self, binding: BindingId) -> bool {
@@ -68,20 +71,20 @@ impl Caller {
 }
 
 /// Somebody let in, and until when at most.
-pub(super) struct Admitted {
-    pub(super) caller: Caller,
+pub(super) struct AuthenticatedCaller {
+    pub(super) caller: ApiCaller,
     pub(super) hash: KeyHash,
     pub(super) until: Option<Timestamp>,
 }
 
 /// Whom a key's text stands for; none for a text that is no key, or one that opens nothing (any more). It says nothing
-/// about why. A server that asks often has [`Keys`](super::Keys), which remembers for a moment.
-pub async fn authenticate(db: &Db, text: &str, now: Timestamp) -> Result<Option<Caller>> {
+/// about why. A server that asks often has [`ApiKeyCache`](super::ApiKeyCache), which remembers for a moment.
+pub async fn authenticate(db: &Db, text: &str, now: Timestamp) -> Result<Option<ApiCaller>> {
     let Some(text) = KeyText::parse(text) else { return Ok(None) };
     Ok(admit(db, text, now).await?.map(|admitted| admitted.caller))
 }
 
-pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Option<Admitted>> {
+pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Option<AuthenticatedCaller>> {
     let found = db.platform(KEYS).read(move |tx| look_up(tx, &text, now)).await?;
     let Some((admitted, last_used_at)) = found else { return Ok(None) };
     let Some(admitted) = under_operator(db, admitted).await? else { return Ok(None) };
@@ -94,7 +97,7 @@ pub(super) async fn admit(db: &Db, text: KeyText, now: Timestamp) -> Result<Opti
 
 /// A key that an operator answers for opens as long as they may make keys in its tenant, and is no more than they are: also
 /// one that was made while their role was taken away. Operators stand behind a door of their own.
-async fn under_operator(db: &Db, mut admitted: Admitted) -> Result<Option<Admitted>> {
+async fn under_operator(db: &Db, mut admitted: AuthenticatedCaller) -> Result<Option<AuthenticatedCaller>> {
     let Some(operator) = admitted.caller.maker.operator() else { return Ok(Some(admitted)) };
     let tenant = admitted.caller.tenant;
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_> {
@@ -112,11 +115,11 @@ async fn under_operator(db: &Db, mut admitted: Admitted) -> Result<Option<Admitt
 }
 
 fn may_make(role: Role) -> bool {
-    least(Area::Keys, Access::Write).is_none_or(|most| role <= most)
+    least(Area::Keys, ApiAccess::Write).is_none_or(|most| role <= most)
 }
 
 /// Whoever holds a good key is let in even when this can't be written: it is for people who tidy up.
-async fn note_use(db: &Db, caller: &Caller, now: Timestamp) {
+async fn note_use(db: &Db, caller: &ApiCaller, now: Timestamp) {
     let (tenant, key) = (caller.tenant, caller.key);
     let unit = move |tx: &mut PlatformTx<'_>| {
         tx.execute(
@@ -138,11 +141,11 @@ struct Found {
     key: KeyId,
     key_name: String,
     hash: Vec<u8>,
-    carries: Carries,
-    speaks_as: SpeaksAs,
+    carries: KeySubject,
+    speaks_as: KeySpeaker,
     ceiling: KeyCeiling,
     maker: KeyMaker,
-    areas: Option<Vec<Grant>>,
+    areas: Option<Vec<AreaGrant>>,
     bindings: Option<Vec<BindingId>>,
     /// The end of the key or of its secret, whichever comes first.
     until: Option<Timestamp>,
@@ -153,7 +156,7 @@ fn look_up(
     tx: &mut PlatformTx<'_>,
     text: &KeyText,
     now: Timestamp,
-) -> Result<Option<(Admitted, Option<Timestamp>)>> {
+) -> Result<Option<(AuthenticatedCaller, Option<Timestamp>)>> {
     let found = tx.optional(
         across_tenants(
             "SELECT k.tenant_id, k.id, k.name, k.role, k.person_id, k.areas, k.bindings, k.expires_at,
@@ -178,7 +181,7 @@ fn look_up(
         TenantStatus::Active | TenantStatus::Paused => principal(tx, &found)?,
     };
     let (until, last_used_at) = (found.until, found.last_used_at);
-    let caller = principal.map(|principal| Caller {
+    let caller = principal.map(|principal| ApiCaller {
         tenant: tenant.id,
         tenant_status: tenant.status,
         key: found.key,
@@ -192,7 +195,7 @@ fn look_up(
         bindings: found.bindings,
         until,
     });
-    Ok(caller.map(|caller| (Admitted { caller, hash, until }, last_used_at)))
+    Ok(caller.map(|caller| (AuthenticatedCaller { caller, hash, until }, last_used_at)))
 }
 
 /// A key is its person's own: it does not follow them into somebody they were merged with, who may stand higher, nor
@@ -200,10 +203,11 @@ fn look_up(
 /// and stands no higher than they do.
 fn principal(tx: &mut PlatformTx<'_>, found: &Found) -> Result<Option<Principal>> {
     let own = match found.carries {
-        Carries::Role(role) => {
-            Some(Principal { standing: Standing::Member(role), ..Principal::anonymous(found.tenant) })
-        }
-        Carries::Person(id) => now_of(tx, found.tenant, id)?.filter(|who| who.person.is_some()),
+        KeySubject::Role(role) => Some(Principal {
+            standing: PrincipalStanding::Member(role),
+            ..Principal::anonymous(found.tenant)
+        }),
+        KeySubject::Person(id) => now_of(tx, found.tenant, id)?.filter(|who| who.person.is_some()),
     };
     let own = own.map(|own| found.ceiling.cap(own));
     let Some(maker) = found.maker.person else { return Ok(own) };
@@ -222,9 +226,10 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
     let ends: [Option<Timestamp>; 2] = [row.get("expires_at")?, row.get("ends_at")?];
     let carries = carries(row)?;
     let ceiling = match carries {
-        Carries::Role(role) => KeyCeiling { role: Some(role), opened: None },
-        Carries::Person(_) => {
-            let opened = row.get::<Option<Json>>("ceiling_opened")?.map(|json| json.read()).transpose()?;
+        KeySubject::Role(role) => KeyCeiling { role: Some(role), opened: None },
+        KeySubject::Person(_) => {
+            let opened =
+                row.get::<Option<JsonText>>("ceiling_opened")?.map(|json| json.read()).transpose()?;
             KeyCeiling { role: ceiling(row)?, opened: Some(opened.unwrap_or_default()) }
         }
     };
@@ -237,8 +242,8 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
         speaks_as: speaks_as(row)?,
         ceiling,
         maker: KeyMaker { name: row.get("maker")?, person: row.get("maker_person")? },
-        areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
-        bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
+        areas: row.get::<Option<JsonText>>("areas")?.map(|json| json.read()).transpose()?,
+        bindings: row.get::<Option<JsonText>>("bindings")?.map(|json| json.read()).transpose()?,
         until: ends.into_iter().flatten().min(),
         last_used_at: row.get("last_used_at")?,
     })

@@ -7,13 +7,13 @@ use munshi_types::{OperatorId, PersonId, ScopeGlob};
 use serde::{Deserialize, Serialize};
 
 use crate::links;
-use crate::principal::{Principal, Standing};
+use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
 /// For whom a key talks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SpeaksAs {
+pub enum KeySpeaker {
     /// Somebody types what is sent: a till, a page. Their words are their own.
     Person,
     /// A program, whose words may be a model's or anybody's: what it wants written is confirmed by a person.
@@ -22,9 +22,9 @@ pub enum SpeaksAs {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is nobody a key talks for: write person where somebody types, else program")]
-pub struct SpeaksAsError(String);
+pub struct KeySpeakerError(String);
 
-impl SpeaksAs {
+impl KeySpeaker {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Person => "person",
@@ -33,18 +33,18 @@ impl SpeaksAs {
     }
 }
 
-impl fmt::Display for SpeaksAs {
+impl fmt::Display for KeySpeaker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for SpeaksAs {
-    type Err = SpeaksAsError;
+impl FromStr for KeySpeaker {
+    type Err = KeySpeakerError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = [Self::Person, Self::Program].into_iter().find(|one| one.as_str() == text);
-        found.ok_or_else(|| SpeaksAsError(text.to_owned()))
+        found.ok_or_else(|| KeySpeakerError(text.to_owned()))
     }
 }
 
@@ -61,8 +61,8 @@ impl KeyCeiling {
     /// Nobody rises by it: who stands lower than the ceiling stays there.
     pub fn cap(&self, principal: Principal) -> Principal {
         let standing = match (principal.standing, self.role) {
-            (Standing::Member(role), Some(most)) => Standing::Member(role.max(most)),
-            (Standing::Member(_), None) => Standing::Known,
+            (PrincipalStanding::Member(role), Some(most)) => PrincipalStanding::Member(role.max(most)),
+            (PrincipalStanding::Member(_), None) => PrincipalStanding::Known,
             (other, _) => other,
         };
         let mut opened = principal.opened;
@@ -96,23 +96,23 @@ impl KeyMaker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
     #[test]
     fn a_ceiling_lowers_and_never_lifts() {
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         let principal = |role: Role| Principal::member(ids.next(), ids.next(), role);
         let ceiling = |role| KeyCeiling { role, opened: None };
         assert_eq!(ceiling(Some(Role::Staff)).cap(principal(Role::Owner)).role(), Some(Role::Staff));
         assert_eq!(ceiling(Some(Role::Staff)).cap(principal(Role::Viewer)).role(), Some(Role::Viewer));
-        assert_eq!(ceiling(None).cap(principal(Role::Owner)).standing, Standing::Known);
+        assert_eq!(ceiling(None).cap(principal(Role::Owner)).standing, PrincipalStanding::Known);
         let nobody = Principal::anonymous(ids.next());
         assert_eq!(ceiling(Some(Role::Owner)).cap(nobody.clone()), nobody);
     }
 
     #[test]
     fn what_was_opened_later_is_not_open_to_the_key() {
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         let scope = |text: &str| text.parse::<ScopeGlob>().unwrap();
         let mut principal = Principal::known(ids.next(), ids.next());
         principal.opened = vec![scope("books.read"), scope("books.*")];

@@ -9,9 +9,9 @@ use munshi_store::{Db, Tx};
 use munshi_types::{Clock, KeyId, Random, Timestamp};
 use papaya::HashMap;
 
-use super::authenticate::{Admitted, Caller, admit};
+use super::authenticate::{ApiCaller, AuthenticatedCaller, admit};
 use super::text::{KeyHash, KeyText};
-use super::{Made, Revoked, rows};
+use super::{ApiKeyRevocation, IssuedApiKey, rows};
 use crate::error::Result;
 
 /// So long a key may go on opening on another node after it was revoked there.
@@ -23,7 +23,7 @@ const MANY: usize = 10_000;
 /// Who may come in, remembered for a second: a busy program costs one look into the database a second, not one a
 /// request. Cheap to clone; all clones of a node share what they know.
 #[derive(Clone)]
-pub struct Keys(Arc<Inner>);
+pub struct ApiKeyCache(Arc<Inner>);
 
 struct Inner {
     db: Db,
@@ -36,7 +36,7 @@ struct Inner {
 
 struct Entry {
     hash: KeyHash,
-    caller: Arc<Caller>,
+    caller: Arc<ApiCaller>,
     read_at: Timestamp,
     until: Option<Timestamp>,
 }
@@ -48,13 +48,13 @@ impl Entry {
     }
 }
 
-impl Keys {
+impl ApiKeyCache {
     pub fn new(db: Db, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Inner { db, clock, known: HashMap::new(), forgotten: AtomicU64::new(0) }))
     }
 
     /// Whom a key's text stands for; see [`authenticate`](super::authenticate).
-    pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<Caller>>> {
+    pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<ApiCaller>>> {
         let Some(text) = KeyText::parse(text) else { return Ok(None) };
         let now = self.0.clock.now();
         if let Some(caller) = self.0.remembered(&text, now) {
@@ -67,7 +67,7 @@ impl Keys {
     }
 
     /// [`revoke`](super::revoke), and this node knows it at once.
-    pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revoked>> {
+    pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
         self.forget_after(tx, id);
         rows::revoke(tx, id, now)
     }
@@ -80,7 +80,7 @@ impl Keys {
         id: KeyId,
         grace: Duration,
         now: Timestamp,
-    ) -> Result<Option<Made>> {
+    ) -> Result<Option<IssuedApiKey>> {
         self.forget_after(tx, id);
         rows::rotate(tx, random, id, grace, now)
     }
@@ -97,14 +97,20 @@ impl Keys {
 }
 
 impl Inner {
-    fn remembered(&self, text: &KeyText, now: Timestamp) -> Option<Arc<Caller>> {
+    fn remembered(&self, text: &KeyText, now: Timestamp) -> Option<Arc<ApiCaller>> {
         let known = self.known.pin();
         let entry = known.get(text.handle())?;
         (entry.is_fresh(now) && entry.hash.is(&text.hash())).then(|| Arc::clone(&entry.caller))
     }
 
     /// What was read before something was forgotten is given, but not kept.
-    fn keep(&self, handle: &str, admitted: Admitted, now: Timestamp, before: u64) -> Arc<Caller> {
+    fn keep(
+        &self,
+        handle: &str,
+        admitted: AuthenticatedCaller,
+        now: Timestamp,
+        before: u64,
+    ) -> Arc<ApiCaller> {
         let caller = Arc::new(admitted.caller);
         let entry =
             Entry { hash: admitted.hash, caller: Arc::clone(&caller), read_at: now, until: admitted.until };
@@ -126,7 +132,7 @@ impl Inner {
     }
 }
 
-impl fmt::Debug for Keys {
+impl fmt::Debug for ApiKeyCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Keys({} known)", self.0.known.len())
     }

@@ -11,29 +11,29 @@ mod cache;
 mod rows;
 pub(crate) mod text;
 
-pub use area::{Access, Area, Grant, GrantError};
-pub use authenticate::{Caller, authenticate};
-pub use bounds::{KeyCeiling, KeyMaker, SpeaksAs, SpeaksAsError};
-pub use cache::Keys;
+pub use area::{ApiAccess, Area, AreaGrant, AreaGrantError};
+pub use authenticate::{ApiCaller, authenticate};
+pub use bounds::{KeyCeiling, KeyMaker, KeySpeaker, KeySpeakerError};
+pub use cache::ApiKeyCache;
 pub(crate) use rows::revoke_made_by;
 pub use rows::{
     add, assumed, by_handle, find, hand_over, list, named, remove, remove_ended, revoke, rotate, share_maker,
 };
 pub use text::KeyText;
 
-use munshi_store::Door;
+use munshi_store::PlatformScope;
 use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::role::Role;
 
 /// Finding the tenant of a key, and noting that it was used.
-pub const KEYS: Door = Door::new("keys");
+pub const KEYS: PlatformScope = PlatformScope::new("keys");
 
 /// Whose standing a key carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Carries {
+pub enum KeySubject {
     Role(Role),
     /// As they are at the time: who leaves or loses a role takes it from the key too. Who rises does not lift the key.
     Person(PersonId),
@@ -41,16 +41,16 @@ pub enum Carries {
 
 /// A key to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewKey {
+pub struct NewApiKey {
     /// What people call it; one key that is not revoked has it.
     pub name: String,
-    pub carries: Carries,
+    pub carries: KeySubject,
     /// None opens all that the standing reaches.
-    pub areas: Option<Vec<Grant>>,
+    pub areas: Option<Vec<AreaGrant>>,
     /// None opens all of the tenant's.
     pub bindings: Option<Vec<BindingId>>,
     pub expires_at: Option<Timestamp>,
-    pub speaks_as: SpeaksAs,
+    pub speaks_as: KeySpeaker,
     /// Who makes it, as the audit knows them.
     pub made_by: String,
     pub maker: KeyMaker,
@@ -58,14 +58,14 @@ pub struct NewKey {
 
 /// A key as it is listed: everything but its text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Key {
+pub struct ApiKeyRecord {
     pub id: KeyId,
     pub name: String,
     #[serde(flatten)]
-    pub carries: Carries,
-    pub areas: Option<Vec<Grant>>,
+    pub carries: KeySubject,
+    pub areas: Option<Vec<AreaGrant>>,
     pub bindings: Option<Vec<BindingId>>,
-    pub speaks_as: SpeaksAs,
+    pub speaks_as: KeySpeaker,
     /// The role its person had when it was made: it is never more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<Role>,
@@ -93,15 +93,15 @@ pub struct KeySecret {
 
 /// A key and its text, the one time it is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Made {
-    pub key: Key,
+pub struct IssuedApiKey {
+    pub key: ApiKeyRecord,
     pub text: KeyText,
 }
 
 /// A key that opens nothing any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Revoked {
-    pub key: Key,
+pub struct ApiKeyRevocation {
+    pub key: ApiKeyRecord,
     /// False when it was revoked before.
     pub changed: bool,
 }

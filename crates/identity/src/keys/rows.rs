@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use munshi_store::{
-    Cursor, Error as StoreError, Json, Page, PageRequest, PlatformTx, Row, Tx, across_tenants, params,
+    Cursor, Error as StoreError, JsonText, Page, PageRequest, PlatformTx, Row, Tx, across_tenants, params,
 };
-use munshi_types::{Id, Ids, KeyId, Random, TenantId, Timestamp, is_unseen};
+use munshi_types::{Id, IdGenerator, KeyId, Random, TenantId, Timestamp, is_unseen};
 
 use super::text::KeyText;
-use super::{Carries, Key, KeyMaker, KeySecret, Made, NewKey, Revoked, SpeaksAs};
+use super::{
+    ApiKeyRecord, ApiKeyRevocation, IssuedApiKey, KeyMaker, KeySecret, KeySpeaker, KeySubject, NewApiKey,
+};
 use crate::error::{Error, Result};
 use crate::persons::{self, Person};
 use crate::role::Role;
@@ -17,12 +19,18 @@ use crate::role::Role;
 const LONGEST_NAME: usize = 100;
 
 /// Makes a key. Its text is in the answer and nowhere else.
-pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: Timestamp) -> Result<Made> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    random: &dyn Random,
+    new: &NewApiKey,
+    now: Timestamp,
+) -> Result<IssuedApiKey> {
     let stands_for = check(tx, new, now)?;
     let id: KeyId = ids.next();
     let (role, person) = match new.carries {
-        Carries::Role(role) => (Some(role.as_str()), None),
-        Carries::Person(person) => (None, Some(person)),
+        KeySubject::Role(role) => (Some(role.as_str()), None),
+        KeySubject::Person(person) => (None, Some(person)),
     };
     let added = tx.execute(
         "INSERT INTO api_keys
@@ -35,14 +43,14 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: T
             new.name,
             role,
             person,
-            new.areas.as_ref().map(Json::of).transpose()?,
-            new.bindings.as_ref().map(Json::of).transpose()?,
+            new.areas.as_ref().map(JsonText::of).transpose()?,
+            new.bindings.as_ref().map(JsonText::of).transpose()?,
             new.made_by,
             now,
             new.expires_at,
             new.speaks_as.as_str(),
             stands_for.as_ref().and_then(|person| person.role).map(Role::as_str),
-            stands_for.as_ref().map(|person| Json::of(&person.opened)).transpose()?,
+            stands_for.as_ref().map(|person| JsonText::of(&person.opened)).transpose()?,
             new.maker.name,
             new.maker.person
         ],
@@ -52,11 +60,11 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, random: &dyn Random, new: &NewKey, now: T
     }
     let text = add_secret(tx, id, random, now)?;
     let key = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the key {id} can't be kept")))?;
-    Ok(Made { key, text })
+    Ok(IssuedApiKey { key, text })
 }
 
 /// Gives the person it stands for, held as they are.
-fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<Option<Person>> {
+fn check(tx: &mut Tx<'_>, new: &NewApiKey, now: Timestamp) -> Result<Option<Person>> {
     let invalid = |what: &str| Err(Error::Invalid(what.to_owned()));
     let fits = (1..=LONGEST_NAME).contains(&new.name.chars().count());
     if !fits || new.name.trim() != new.name || new.name.chars().any(is_unseen) {
@@ -71,7 +79,7 @@ fn check(tx: &mut Tx<'_>, new: &NewKey, now: Timestamp) -> Result<Option<Person>
     if new.expires_at.is_some_and(|end| end <= now) {
         return invalid("a key can't end before it begins: give a later time");
     }
-    if let Carries::Person(id) = new.carries {
+    if let KeySubject::Person(id) = new.carries {
         match persons::hold(tx, id)? {
             Some(person) if person.id == id && person.left_at.is_none() => return Ok(Some(person)),
             Some(person) if person.id == id => return invalid("somebody who has left can't have a key"),
@@ -90,7 +98,7 @@ fn add_secret(tx: &mut Tx<'_>, key: KeyId, random: &dyn Random, now: Timestamp) 
     Ok(text)
 }
 
-pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<Key>> {
+pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<ApiKeyRecord>> {
     let key = tx.optional(
         "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
            last_used_at, revoked_at
@@ -102,7 +110,7 @@ pub fn find(tx: &mut Tx<'_>, id: KeyId) -> Result<Option<Key>> {
 }
 
 /// The key of this name that was not revoked.
-pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Key>> {
+pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<ApiKeyRecord>> {
     let id: Option<KeyId> = tx.optional(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND name = $2 AND revoked_at IS NULL",
         params![name],
@@ -112,7 +120,7 @@ pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Option<Key>> {
 }
 
 /// The key one of whose secrets begins so, such as `mk_4fGh7Kq2`: what a scanner or a log shows. A whole text will do.
-pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<Key>> {
+pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<ApiKeyRecord>> {
     let Some(handle) = KeyText::handle_of(text) else { return Ok(None) };
     let id: Option<KeyId> = tx.optional(
         "SELECT key_id FROM api_key_secrets WHERE tenant_id = $1 AND handle = $2",
@@ -123,7 +131,7 @@ pub fn by_handle(tx: &mut Tx<'_>, text: &str) -> Result<Option<Key>> {
 }
 
 /// Newest first, those that were revoked or have ended too.
-pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Key>> {
+pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>> {
     let rows = tx.all(
         "SELECT id, name, role, person_id, areas, bindings, speaks_as, ceiling, made_by, maker, made_at, expires_at,
            last_used_at, revoked_at
@@ -139,18 +147,18 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Key>> {
 }
 
 /// Takes a key back; none where there is no such. Other nodes stop knowing it within a second or two; for this one use
-/// [`Keys::revoke`](super::Keys::revoke).
-pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<Revoked>> {
+/// [`ApiKeyCache::revoke`](super::ApiKeyCache::revoke).
+pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
     let changed = tx.execute(
         "UPDATE api_keys SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",
         params![id, now],
     )?;
-    Ok(find(tx, id)?.map(|key| Revoked { key, changed: changed > 0 }))
+    Ok(find(tx, id)?.map(|key| ApiKeyRevocation { key, changed: changed > 0 }))
 }
 
 /// Takes back every key that somebody answers for; gives those that were good until now. Of a key that somebody rotated
 /// since, the secret that they know ends before its grace does.
-pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Result<Vec<Key>> {
+pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Result<Vec<ApiKeyRecord>> {
     let ids: Vec<KeyId> = tx.all(
         "SELECT id FROM api_keys WHERE tenant_id = $1 AND maker = $2 AND revoked_at IS NULL ORDER BY id",
         params![maker],
@@ -186,7 +194,7 @@ fn maker_of(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<Option<String>> 
 /// Keys that are good and were never asked for whom they talk, made before they had to say it: in every tenant, through the keys' door.
 pub fn assumed(
     tx: &mut PlatformTx<'_>,
-    speaks_as: SpeaksAs,
+    speaks_as: KeySpeaker,
     now: Timestamp,
 ) -> munshi_store::Result<Vec<(TenantId, String)>> {
     tx.all(
@@ -230,7 +238,7 @@ pub fn rotate(
     id: KeyId,
     grace: Duration,
     now: Timestamp,
-) -> Result<Option<Made>> {
+) -> Result<Option<IssuedApiKey>> {
     let open: Option<KeyId> = tx.optional(
         (
             "SELECT id FROM api_keys WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL
@@ -250,7 +258,7 @@ pub fn rotate(
         params![id, now.plus(grace)],
     )?;
     let text = add_secret(tx, id, random, now)?;
-    Ok(find(tx, id)?.map(|key| Made { key, text }))
+    Ok(find(tx, id)?.map(|key| IssuedApiKey { key, text }))
 }
 
 /// Whoever was shown a new secret answers for the key from now on: it ends with what they are, not with what the maker was.
@@ -270,7 +278,7 @@ pub fn hand_over(tx: &mut Tx<'_>, id: KeyId, maker: &KeyMaker) -> Result<()> {
     Ok(())
 }
 
-fn with_secrets(tx: &mut Tx<'_>, mut key: Key) -> Result<Key> {
+fn with_secrets(tx: &mut Tx<'_>, mut key: ApiKeyRecord) -> Result<ApiKeyRecord> {
     key.secrets = tx.all(
         "SELECT handle, made_at, ends_at FROM api_key_secrets WHERE tenant_id = $1 AND key_id = $2
          ORDER BY made_at DESC, handle",
@@ -280,13 +288,13 @@ fn with_secrets(tx: &mut Tx<'_>, mut key: Key) -> Result<Key> {
     Ok(key)
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Key> {
-    Ok(Key {
+fn read(row: &Row<'_>) -> munshi_store::Result<ApiKeyRecord> {
+    Ok(ApiKeyRecord {
         id: row.get("id")?,
         name: row.get("name")?,
         carries: carries(row)?,
-        areas: row.get::<Option<Json>>("areas")?.map(|json| json.read()).transpose()?,
-        bindings: row.get::<Option<Json>>("bindings")?.map(|json| json.read()).transpose()?,
+        areas: row.get::<Option<JsonText>>("areas")?.map(|json| json.read()).transpose()?,
+        bindings: row.get::<Option<JsonText>>("bindings")?.map(|json| json.read()).transpose()?,
         speaks_as: speaks_as(row)?,
         ceiling: ceiling(row)?,
         made_by: row.get("made_by")?,
@@ -299,18 +307,20 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Key> {
     })
 }
 
-pub(super) fn carries(row: &Row<'_>) -> munshi_store::Result<Carries> {
+pub(super) fn carries(row: &Row<'_>) -> munshi_store::Result<KeySubject> {
     let odd = |what: String| StoreError::Decode(what);
     match (row.get::<Option<String>>("role")?, row.get("person_id")?) {
-        (Some(role), None) => role.parse::<Role>().map(Carries::Role).map_err(|error| odd(error.to_string())),
-        (None, Some(person)) => Ok(Carries::Person(person)),
+        (Some(role), None) => {
+            role.parse::<Role>().map(KeySubject::Role).map_err(|error| odd(error.to_string()))
+        }
+        (None, Some(person)) => Ok(KeySubject::Person(person)),
         _ => Err(odd("a key stands for a role and a person, or for neither".to_owned())),
     }
 }
 
-pub(super) fn speaks_as(row: &Row<'_>) -> munshi_store::Result<SpeaksAs> {
+pub(super) fn speaks_as(row: &Row<'_>) -> munshi_store::Result<KeySpeaker> {
     let text: String = row.get("speaks_as")?;
-    text.parse().map_err(|error: super::SpeaksAsError| StoreError::Decode(error.to_string()))
+    text.parse().map_err(|error: super::KeySpeakerError| StoreError::Decode(error.to_string()))
 }
 
 pub(super) fn ceiling(row: &Row<'_>) -> munshi_store::Result<Option<Role>> {

@@ -14,16 +14,17 @@ mod rows;
 
 pub(crate) use rows::spelled;
 pub use rows::{
-    Added, NewOperator, add, all, any, by_email, by_subject, find, hold, hold_password, make_keeper,
-    password_of, prove, prove_ending, remove, rename, set_password, tie, unprove, unproved_in_several,
+    AddOperatorOutcome, NewOperator, add, all, any, by_email, by_subject, find, hold, hold_password,
+    make_keeper, password_of, prove, prove_ending, remove, rename, set_password, tie, unprove,
+    unproved_in_several,
 };
 
-use munshi_store::Door;
+use munshi_store::PlatformScope;
 use munshi_types::{OperatorId, TenantId, Timestamp};
 use serde::Serialize;
 
 /// Accounts, and how they come in: a request brings a cookie and no tenant.
-pub const OPERATORS: Door = Door::new("operators");
+pub const OPERATORS: PlatformScope = PlatformScope::new("operators");
 
 /// An account as it is listed: never its password.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

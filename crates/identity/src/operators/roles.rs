@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{Operator, rows};
 use crate::error::{Error, Result};
-use crate::keys::{self, Key};
+use crate::keys::{self, ApiKeyRecord};
 use crate::role::Role;
 use crate::{links, persons};
 
@@ -15,7 +15,7 @@ const MOST: u32 = 500;
 
 /// A tenant and what somebody is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workspace {
+pub struct TenantMembership {
     pub tenant: Tenant,
     pub role: Role,
 }
@@ -33,7 +33,7 @@ pub struct Member {
 pub struct RoleChange {
     pub before: Option<Role>,
     /// Keys that the operator had made with what they are no longer.
-    pub revoked: Vec<Key>,
+    pub revoked: Vec<ApiKeyRecord>,
 }
 
 /// What somebody is in a tenant. None where they are nothing there, or the tenant is archived or not there.
@@ -63,14 +63,14 @@ pub fn given(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) ->
 }
 
 /// The tenants somebody looks after, by name; archived ones are left out.
-pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<Workspace>> {
+pub fn workspaces(tx: &mut PlatformTx<'_>, operator: &Operator) -> Result<Vec<TenantMembership>> {
     let mut found = Vec::new();
     if operator.keeper {
         let page = tenants::list(tx, &munshi_store::PageRequest::new(None, MOST))?;
-        found.extend(page.items.into_iter().map(|tenant| Workspace { tenant, role: Role::Owner }));
+        found.extend(page.items.into_iter().map(|tenant| TenantMembership { tenant, role: Role::Owner }));
     } else {
         for (tenant, role) in roles_of(tx, operator.id)? {
-            found.extend(tenants::find(tx, tenant)?.map(|tenant| Workspace { tenant, role }));
+            found.extend(tenants::find(tx, tenant)?.map(|tenant| TenantMembership { tenant, role }));
         }
     }
     found.retain(|workspace| workspace.tenant.status != TenantStatus::Archived);
@@ -179,7 +179,7 @@ fn revoke_made_by(
     operator: OperatorId,
     tenant: TenantId,
     now: Timestamp,
-) -> Result<Vec<Key>> {
+) -> Result<Vec<ApiKeyRecord>> {
     if rows::find(tx, operator)?.is_some_and(|account| account.keeper) {
         return Ok(Vec::new());
     }
@@ -192,7 +192,7 @@ pub(super) fn revoke_everywhere(
     tx: &mut PlatformTx<'_>,
     operator: &Operator,
     now: Timestamp,
-) -> Result<Vec<(TenantId, Key)>> {
+) -> Result<Vec<(TenantId, ApiKeyRecord)>> {
     let mut places: Vec<TenantId> =
         roles_of(tx, operator.id)?.into_iter().map(|(tenant, _)| tenant).collect();
     let mut page = operator.keeper.then(|| munshi_store::PageRequest::new(None, MOST));

@@ -1,12 +1,12 @@
 //! Accounts as the store keeps them.
 
 use munshi_store::{PlatformTx, Row, across_tenants, params};
-use munshi_types::{Ids, OperatorId, TenantId, Timestamp, is_unseen};
+use munshi_types::{IdGenerator, OperatorId, TenantId, Timestamp, is_unseen};
 
 use super::{Operator, roles};
-use crate::address::Address;
+use crate::address::ContactAddress;
 use crate::error::{Error, Result};
-use crate::keys::Key;
+use crate::keys::ApiKeyRecord;
 use crate::passwords::PasswordHash;
 use crate::{links, sign_ins};
 
@@ -31,13 +31,18 @@ pub struct NewOperator {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Added {
+pub enum AddOperatorOutcome {
     Made(Operator),
     /// The e-mail has an account, or the first operator was made by somebody else meanwhile.
     Taken,
 }
 
-pub fn add(tx: &mut PlatformTx<'_>, ids: &Ids, new: &NewOperator, now: Timestamp) -> Result<Added> {
+pub fn add(
+    tx: &mut PlatformTx<'_>,
+    ids: &IdGenerator,
+    new: &NewOperator,
+    now: Timestamp,
+) -> Result<AddOperatorOutcome> {
     let (email, name) = (spelled(&new.email)?, named(&new.name)?);
     let id: OperatorId = ids.next();
     let (issuer, subject) = new.elsewhere.clone().unzip();
@@ -62,15 +67,15 @@ pub fn add(tx: &mut PlatformTx<'_>, ids: &Ids, new: &NewOperator, now: Timestamp
         ],
     )?;
     if rows == 0 {
-        return Ok(Added::Taken);
+        return Ok(AddOperatorOutcome::Taken);
     }
     let made = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the account {id} can't be kept")))?;
-    Ok(Added::Made(made))
+    Ok(AddOperatorOutcome::Made(made))
 }
 
 /// As e-mails are compared.
 pub(crate) fn spelled(email: &str) -> Result<String> {
-    let address = Address::email(email).map_err(|error| Error::Invalid(error.to_string()))?;
+    let address = ContactAddress::email(email).map_err(|error| Error::Invalid(error.to_string()))?;
     Ok(address.as_str().to_owned())
 }
 
@@ -220,7 +225,7 @@ pub fn prove_ending(
     tx: &mut PlatformTx<'_>,
     id: OperatorId,
     now: Timestamp,
-) -> Result<Option<Vec<(TenantId, Key)>>> {
+) -> Result<Option<Vec<(TenantId, ApiKeyRecord)>>> {
     let rows = tx.execute(
         across_tenants(
             "UPDATE operators SET proved_at = $2, password = NULL
@@ -282,7 +287,7 @@ pub fn remove(
     tx: &mut PlatformTx<'_>,
     id: OperatorId,
     now: Timestamp,
-) -> Result<Option<Vec<(TenantId, Key)>>> {
+) -> Result<Option<Vec<(TenantId, ApiKeyRecord)>>> {
     let Some(operator) = find(tx, id)? else { return Ok(None) };
     let mut revoked = roles::revoke_everywhere(tx, &operator, now)?;
     // A keeper was owner wherever they looked, without a row that says so.

@@ -1,10 +1,10 @@
 //! Somebody who writes to us: found by their addresses, or added.
 
 use munshi_store::{Error, Result, Tx, params};
-use munshi_types::{Ids, PersonId, Timestamp, is_unseen};
+use munshi_types::{IdGenerator, PersonId, Timestamp, is_unseen};
 
 use super::{Person, by_address, follow, put, read, tie};
-use crate::address::Address;
+use crate::address::ContactAddress;
 
 /// Longer names are cut: they come from outside.
 const LONGEST_NAME: usize = 200;
@@ -14,12 +14,12 @@ const TRIES: usize = 4;
 
 /// Whom an envelope is from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Met {
+pub struct PersonMatch {
     /// Alive, and held until the transaction ends: nobody merges them away meanwhile.
     pub person: Person,
     pub is_new: bool,
     /// Of the given addresses, those that are somebody else's. Whether the two are one is for the caller to say.
-    pub others: Vec<(Address, PersonId)>,
+    pub others: Vec<(ContactAddress, PersonId)>,
 }
 
 /// The person who has these addresses, as the channel proved them; somebody new where nobody has any. The first address
@@ -28,16 +28,16 @@ pub struct Met {
 /// Two messages from a new number at once make one person, whichever comes first.
 pub fn find_or_add(
     tx: &mut Tx<'_>,
-    ids: &Ids,
-    addresses: &[Address],
+    ids: &IdGenerator,
+    addresses: &[ContactAddress],
     name: &str,
     now: Timestamp,
-) -> Result<Met> {
+) -> Result<PersonMatch> {
     let name = cleaned(name);
     for _ in 0..TRIES {
         let outcome = match known(tx, addresses)? {
             Some(person) if addresses.len() == 1 && (name.is_empty() || !person.name.is_empty()) => {
-                return Ok(Met { person, is_new: false, others: Vec::new() });
+                return Ok(PersonMatch { person, is_new: false, others: Vec::new() });
             }
             Some(person) => tx.attempt(|tx| take_up(tx, person, addresses, &name)),
             None => tx.attempt(|tx| add(tx, ids, addresses, &name, now)),
@@ -67,7 +67,7 @@ pub fn hold(tx: &mut Tx<'_>, id: PersonId) -> Result<Option<Person>> {
     })
 }
 
-fn known(tx: &mut Tx<'_>, addresses: &[Address]) -> Result<Option<Person>> {
+fn known(tx: &mut Tx<'_>, addresses: &[ContactAddress]) -> Result<Option<Person>> {
     for address in addresses {
         let found = tx.optional(
             (
@@ -93,7 +93,12 @@ fn known(tx: &mut Tx<'_>, addresses: &[Address]) -> Result<Option<Person>> {
     Ok(None)
 }
 
-fn take_up(tx: &mut Tx<'_>, mut person: Person, addresses: &[Address], name: &str) -> Result<Met> {
+fn take_up(
+    tx: &mut Tx<'_>,
+    mut person: Person,
+    addresses: &[ContactAddress],
+    name: &str,
+) -> Result<PersonMatch> {
     let mut others = Vec::new();
     for address in in_order(addresses) {
         match by_address(tx, address)? {
@@ -112,22 +117,28 @@ fn take_up(tx: &mut Tx<'_>, mut person: Person, addresses: &[Address], name: &st
         )?;
         name.clone_into(&mut person.name);
     }
-    Ok(Met { person, is_new: false, others })
+    Ok(PersonMatch { person, is_new: false, others })
 }
 
-fn add(tx: &mut Tx<'_>, ids: &Ids, addresses: &[Address], name: &str, now: Timestamp) -> Result<Met> {
-    let visitor = addresses.iter().all(Address::is_visitors);
+fn add(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    addresses: &[ContactAddress],
+    name: &str,
+    now: Timestamp,
+) -> Result<PersonMatch> {
+    let visitor = addresses.iter().all(ContactAddress::is_visitors);
     let person = Person { visitor, ..Person::new(ids, name, now) };
     put(tx, &person)?;
     for address in in_order(addresses) {
         tie(tx, &person, address)?;
     }
-    Ok(Met { person, is_new: true, others: Vec::new() })
+    Ok(PersonMatch { person, is_new: true, others: Vec::new() })
 }
 
 /// Each once, and always in the same order, so that two who add the same wait for each other one way only.
-fn in_order(addresses: &[Address]) -> Vec<&Address> {
-    let mut sorted: Vec<&Address> = addresses.iter().collect();
+fn in_order(addresses: &[ContactAddress]) -> Vec<&ContactAddress> {
+    let mut sorted: Vec<&ContactAddress> = addresses.iter().collect();
     sorted.sort();
     sorted.dedup();
     sorted

@@ -4,18 +4,18 @@ use munshi_store::{Tx, params};
 use munshi_types::{PersonId, ScopeGlob};
 
 use super::{Person, addresses, living, put, read};
-use crate::address::Address;
-use crate::error::{Error, Result, Unmergeable};
+use crate::address::ContactAddress;
+use crate::error::{Error, MergeObstacle, Result};
 
 /// What came of a merge. Whoever keeps rows by person moves theirs in the same transaction.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Merged {
+pub struct PersonMerge {
     /// The row that leads to the other from now on.
     pub from: PersonId,
     /// The living person, as they are now.
     pub into: Person,
     /// The addresses that came along.
-    pub moved: Vec<Address>,
+    pub moved: Vec<ContactAddress>,
     /// False when the two were one already; then nothing is left to move.
     pub changed: bool,
 }
@@ -25,12 +25,12 @@ pub struct Merged {
 /// from `into` alone, and nothing is opened that was not open to them.
 ///
 /// Refused where `from` works here: a member is never merged away. Also where either has left.
-pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Merged> {
+pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<PersonMerge> {
     take_turn(tx)?;
     let (from, into) = (alive(tx, from)?, alive(tx, into)?);
     if from == into {
         let into = held(tx, into, into)?.pop().ok_or(Error::NoPerson(into))?;
-        return Ok(Merged { from, into, moved: Vec::new(), changed: false });
+        return Ok(PersonMerge { from, into, moved: Vec::new(), changed: false });
     }
     let mut two = held(tx, from, into)?;
     let both = (two.pop(), two.pop());
@@ -45,7 +45,7 @@ pub fn merge(tx: &mut Tx<'_>, from: PersonId, into: PersonId) -> Result<Merged> 
         "UPDATE persons SET visitor = $3 WHERE tenant_id = $1 AND id = $2",
         params![person.id, person.visitor],
     )?;
-    Ok(Merged { from: gone.id, into: person, moved, changed: true })
+    Ok(PersonMerge { from: gone.id, into: person, moved, changed: true })
 }
 
 /// Merges of a tenant follow each other, so none can close a circle behind another's back. SQLite has one writer.
@@ -78,9 +78,9 @@ fn held(tx: &mut Tx<'_>, one: PersonId, other: PersonId) -> Result<Vec<Person>> 
 
 fn check(gone: &Person, stays: &Person) -> Result<()> {
     let refused = match (gone, stays) {
-        _ if gone.left_at.is_some() || stays.left_at.is_some() => Unmergeable::Left,
-        _ if gone.role.is_some() && stays.role.is_some() => Unmergeable::TwoMembers,
-        _ if gone.role.is_some() => Unmergeable::Member,
+        _ if gone.left_at.is_some() || stays.left_at.is_some() => MergeObstacle::Left,
+        _ if gone.role.is_some() && stays.role.is_some() => MergeObstacle::TwoMembers,
+        _ if gone.role.is_some() => MergeObstacle::Member,
         _ => return Ok(()),
     };
     Err(Error::Unmergeable(refused))

@@ -5,18 +5,18 @@ mod merge;
 mod operator;
 mod reached;
 
-pub use meet::{Met, find_or_add, hold};
-pub use merge::{Merged, merge};
+pub use meet::{PersonMatch, find_or_add, hold};
+pub use merge::{PersonMerge, merge};
 pub use operator::of_operator;
 pub(crate) use operator::operator_stands;
-pub use reached::{MOST_REACHED, Reached, changes, reached, reached_one};
+pub use reached::{MOST_REACHED, PersonContacts, changes, reached, reached_one};
 
-use munshi_store::{Cursor, Error, Json, Page, PageRequest, Result, Row, Tx, params};
-use munshi_types::{Id, Ids, Language, PersonId, ScopeGlob, Timestamp};
+use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, params};
+use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
 
-use crate::address::Address;
-use crate::principal::{Principal, Standing};
+use crate::address::ContactAddress;
+use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
 /// More steps than merges can leave.
@@ -45,7 +45,7 @@ pub struct Person {
 
 impl Person {
     /// Somebody new, with nothing but a name.
-    pub fn new(ids: &Ids, name: impl Into<String>, now: Timestamp) -> Self {
+    pub fn new(ids: &IdGenerator, name: impl Into<String>, now: Timestamp) -> Self {
         Self {
             id: ids.next(),
             name: name.into(),
@@ -68,8 +68,8 @@ impl Person {
         if self.left_at.is_some() || self.merged_into.is_some() {
             return Principal::anonymous(tenant);
         }
-        let other = if self.visitor { Standing::Anonymous } else { Standing::Known };
-        let standing = self.role.map_or(other, Standing::Member);
+        let other = if self.visitor { PrincipalStanding::Anonymous } else { PrincipalStanding::Known };
+        let standing = self.role.map_or(other, PrincipalStanding::Member);
         Principal {
             tenant,
             person: Some(self.id),
@@ -95,9 +95,9 @@ pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
             person.id,
             person.name,
             person.role.map(Role::as_str),
-            Json::of(&person.opened)?,
-            Json::of(&person.closed)?,
-            Json::of(&person.tags)?,
+            JsonText::of(&person.opened)?,
+            JsonText::of(&person.closed)?,
+            JsonText::of(&person.tags)?,
             person.language.map(|language| language.code().to_owned()),
             person.made_at,
             person.left_at,
@@ -113,7 +113,7 @@ pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
 
 /// Ties an address that was proved to a person, or to whom they have become. One that is somebody else's is a
 /// [`Error::Conflict`].
-pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Result<()> {
+pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
     let Some(holder) = hold(tx, person)? else {
         return Err(Error::Refused(format!("there is no person {person} to have an address")));
     };
@@ -124,7 +124,7 @@ pub fn add_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Resu
 }
 
 /// Takes an address from a person: whoever has it is nobody in particular from then on.
-pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> Result<()> {
+pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddress) -> Result<()> {
     tx.execute(
         "DELETE FROM person_addresses WHERE tenant_id = $1 AND kind = $2 AND address = $3 AND person_id = $4",
         params![address.kind().as_str(), address.as_str(), person],
@@ -133,7 +133,7 @@ pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &Address) -> R
 }
 
 /// The holder is held, so that no merge comes between.
-fn tie(tx: &mut Tx<'_>, holder: &Person, address: &Address) -> Result<()> {
+fn tie(tx: &mut Tx<'_>, holder: &Person, address: &ContactAddress) -> Result<()> {
     tx.execute(
         "INSERT INTO person_addresses (tenant_id, kind, address, person_id) VALUES ($1, $2, $3, $4)",
         params![address.kind().as_str(), address.as_str(), holder.id],
@@ -178,7 +178,7 @@ fn follow(
 }
 
 /// Whose address it is: somebody living, since a merge takes the addresses along.
-pub fn by_address(tx: &mut Tx<'_>, address: &Address) -> Result<Option<Person>> {
+pub fn by_address(tx: &mut Tx<'_>, address: &ContactAddress) -> Result<Option<Person>> {
     tx.optional(
         "SELECT p.id, p.name, p.role, p.opened, p.closed, p.tags, p.language, p.made_at, p.left_at,
            p.visitor, p.merged_into
@@ -202,20 +202,20 @@ pub fn members(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
 
 /// Which people a list holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PersonFilter {
     Here,
     /// Those who have left too.
     Everybody,
 }
 
 /// Those who work here and those who don't, newest first.
-pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Person>> {
+pub fn list(tx: &mut Tx<'_>, wanted: PersonFilter, request: &PageRequest) -> Result<Page<Person>> {
     let rows = tx.all(
         "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
          WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) AND (left_at IS NULL OR $4)
            AND merged_into IS NULL
          ORDER BY made_at DESC, id DESC LIMIT $5",
-        params![request.after.time, request.after.id, wanted == Wanted::Everybody, request.fetch()],
+        params![request.after.time, request.after.id, wanted == PersonFilter::Everybody, request.fetch()],
         read,
     )?;
     Ok(Page::of(rows, request, |person| Cursor { time: person.made_at, id: person.id.as_uuid() }))
@@ -232,7 +232,7 @@ pub fn named(tx: &mut Tx<'_>, name: &str) -> Result<Vec<Person>> {
 }
 
 /// How a person is reached.
-pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<Address>> {
+pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<ContactAddress>> {
     let rows = tx.all(
         "SELECT kind, address FROM person_addresses WHERE tenant_id = $1 AND person_id = $2
          ORDER BY kind, address",
@@ -240,7 +240,7 @@ pub fn addresses(tx: &mut Tx<'_>, person: PersonId) -> Result<Vec<Address>> {
         |row| Ok((row.get::<String>(0)?, row.get::<String>(1)?)),
     )?;
     let odd = || Error::Decode("an address has an odd kind".to_owned());
-    rows.into_iter().map(|(kind, text)| Address::stored(&kind, text).ok_or_else(odd)).collect()
+    rows.into_iter().map(|(kind, text)| ContactAddress::stored(&kind, text).ok_or_else(odd)).collect()
 }
 
 /// Whether this is the one owner there is. The owners are held until the transaction ends: of two who take one away
@@ -266,9 +266,9 @@ fn read(row: &Row<'_>) -> Result<Person> {
         id: row.get("id")?,
         name: row.get("name")?,
         role: role.map(|text| text.parse()).transpose().map_err(|error| unreadable(format!("{error}")))?,
-        opened: row.get::<Json>("opened")?.read()?,
-        closed: row.get::<Json>("closed")?.read()?,
-        tags: row.get::<Json>("tags")?.read()?,
+        opened: row.get::<JsonText>("opened")?.read()?,
+        closed: row.get::<JsonText>("closed")?.read()?,
+        tags: row.get::<JsonText>("tags")?.read()?,
         language: language
             .map(|text| text.parse())
             .transpose()

@@ -1,18 +1,18 @@
 //! Whom an operator is among a tenant's people, when they talk on its pages.
 
 use munshi_store::{Error, Result, Tx};
-use munshi_types::{Ids, OperatorId, Timestamp};
+use munshi_types::{IdGenerator, OperatorId, Timestamp};
 
 use super::{Person, by_address, find_or_add, put};
-use crate::address::Address;
+use crate::address::ContactAddress;
 use crate::operators::Operator;
 use crate::role::Role;
 
 /// What operators are known by among a tenant's people: a sign-in of ours proves it, and nothing else does.
 const CHANNEL: &str = "operator";
 
-fn address(operator: OperatorId) -> Result<Address> {
-    Address::channel(CHANNEL, &operator.to_string()).map_err(|error| Error::Refused(error.to_string()))
+fn address(operator: OperatorId) -> Result<ContactAddress> {
+    ContactAddress::channel(CHANNEL, &operator.to_string()).map_err(|error| Error::Refused(error.to_string()))
 }
 
 /// The person an operator with this role is: the one the tenant knows by their e-mail in the very same role, else one of
@@ -20,12 +20,12 @@ fn address(operator: OperatorId) -> Result<Address> {
 /// somebody who has another, by having the same one.
 pub fn of_operator(
     tx: &mut Tx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     operator: &Operator,
     role: Role,
     now: Timestamp,
 ) -> Result<Person> {
-    if let Ok(email) = Address::email(&operator.email) {
+    if let Ok(email) = ContactAddress::email(&operator.email) {
         let known = by_address(tx, &email)?;
         if let Some(person) = known.filter(|known| known.role == Some(role) && known.left_at.is_none()) {
             return Ok(person);

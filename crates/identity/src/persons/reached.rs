@@ -3,14 +3,14 @@
 use munshi_store::{Error, Result, Row, Tx, params};
 use munshi_types::PersonId;
 
-use crate::Address;
+use crate::ContactAddress;
 
 /// Somebody's name and how they are reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct PersonContacts {
     pub id: PersonId,
     pub name: String,
-    pub addresses: Vec<Address>,
+    pub addresses: Vec<ContactAddress>,
 }
 
 /// So many of those who don't work here are listed, the last met.
@@ -20,7 +20,7 @@ const MOST_LOOKED_AT: i64 = 4 * MOST_REACHED;
 
 /// Those who work here and the last met of those who don't, the oldest first. Visitors who have said no name are left
 /// out. Ids grow with time, so the last met are the end of the key.
-pub fn reached(tx: &mut Tx<'_>) -> Result<Vec<Reached>> {
+pub fn reached(tx: &mut Tx<'_>) -> Result<Vec<PersonContacts>> {
     let rows = tx.all(
         "SELECT p.id, p.name, a.kind, a.address
          FROM (SELECT id, name, made_at FROM persons
@@ -40,7 +40,7 @@ pub fn reached(tx: &mut Tx<'_>) -> Result<Vec<Reached>> {
 }
 
 /// The same of one, whoever they are.
-pub fn reached_one(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<Reached>> {
+pub fn reached_one(tx: &mut Tx<'_>, person: PersonId) -> Result<Option<PersonContacts>> {
     let rows = tx.all(
         "SELECT p.id, p.name, a.kind, a.address FROM persons p
          LEFT JOIN person_addresses a ON a.tenant_id = $1 AND a.person_id = p.id
@@ -59,15 +59,15 @@ fn line(row: &Row<'_>) -> Result<Line> {
 }
 
 /// A row for each address, those of a person one behind the other.
-fn together(rows: Vec<Line>) -> Result<Vec<Reached>> {
+fn together(rows: Vec<Line>) -> Result<Vec<PersonContacts>> {
     let odd = || Error::Decode("an address has an odd kind".to_owned());
-    let mut all: Vec<Reached> = Vec::new();
+    let mut all: Vec<PersonContacts> = Vec::new();
     for (id, name, address) in rows {
         if all.last().is_none_or(|last| last.id != id) {
-            all.push(Reached { id, name, addresses: Vec::new() });
+            all.push(PersonContacts { id, name, addresses: Vec::new() });
         }
         if let (Some(last), Some((kind, text))) = (all.last_mut(), address) {
-            last.addresses.push(Address::stored(&kind, text).ok_or_else(odd)?);
+            last.addresses.push(ContactAddress::stored(&kind, text).ok_or_else(odd)?);
         }
     }
     Ok(all)

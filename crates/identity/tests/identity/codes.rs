@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use munshi_identity::codes::{self, Answer, Asked, Attempt, CodeKey, NewCode, Proven, Purpose, Wish};
-use munshi_identity::{Address, Error};
+use munshi_identity::codes::{
+    self, CodeAttempt, CodeKey, CodeProof, CodePurpose, CodeRequest, CodeRequestOutcome, CodeVerification,
+    NewCode,
+};
+use munshi_identity::{ContactAddress, Error};
 use munshi_store::{Result, params};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, SystemRandom, TenantId};
@@ -13,25 +16,25 @@ fn key() -> CodeKey {
     CodeKey::new(&[7; 32])
 }
 
-fn phone(number: usize) -> Address {
-    Address::phone(&format!("98123{number:05}")).unwrap()
+fn phone(number: usize) -> ContactAddress {
+    ContactAddress::phone(&format!("98123{number:05}")).unwrap()
 }
 
-async fn ask(test: &TestDb, tenant: TenantId, asker: &str, address: Address) -> Asked {
+async fn ask(test: &TestDb, tenant: TenantId, asker: &str, address: ContactAddress) -> CodeRequestOutcome {
     let (ids, now) = (test.ids.clone(), test.clock.now());
-    let wish = Wish { purpose: Purpose::Link, asker: asker.to_owned(), address };
+    let wish = CodeRequest { purpose: CodePurpose::Link, asker: asker.to_owned(), address };
     test.db.write(tenant, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await.unwrap()
 }
 
-async fn code(test: &TestDb, tenant: TenantId, asker: &str, address: Address) -> NewCode {
+async fn code(test: &TestDb, tenant: TenantId, asker: &str, address: ContactAddress) -> NewCode {
     match ask(test, tenant, asker, address).await {
-        Asked::Made(code) => code,
-        Asked::TooMany { again_at } => panic!("too many until {again_at}"),
+        CodeRequestOutcome::Made(code) => code,
+        CodeRequestOutcome::TooMany { again_at } => panic!("too many until {again_at}"),
     }
 }
 
-async fn say(test: &TestDb, tenant: TenantId, asker: &str, text: &str) -> Answer<Proven> {
-    let attempt = Attempt { purpose: Purpose::Link, asker: asker.to_owned(), text: text.to_owned() };
+async fn say(test: &TestDb, tenant: TenantId, asker: &str, text: &str) -> CodeVerification<CodeProof> {
+    let attempt = CodeAttempt { purpose: CodePurpose::Link, asker: asker.to_owned(), text: text.to_owned() };
     let right = |_: &mut munshi_store::Tx<'_>, proven| Ok::<_, Error>(proven);
     codes::answer(&test.db, tenant, &key(), attempt, test.clock.now(), right).await.unwrap()
 }
@@ -46,21 +49,21 @@ on_both_engines! {
 
     async fn a_right_code_proves_its_address_once(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
-        assert_eq!(say(&test, shop, "s1", "123456").await, Answer::NotAsked);
+        assert_eq!(say(&test, shop, "s1", "123456").await, CodeVerification::NotAsked);
         let made = code(&test, shop, "s1", phone(1)).await;
         let text = made.text.reveal().to_owned();
-        assert_eq!(say(&test, shop, "s1", "hello").await, Answer::NoCode);
-        assert_eq!(say(&test, shop, "s1", &another(&made)).await, Answer::Wrong { left: 4 });
-        assert_eq!(say(&test, shop, "s2", &text).await, Answer::NotAsked, "another conversation");
-        assert_eq!(say(&test, clinic, "s1", &text).await, Answer::NotAsked, "another tenant");
-        let sign_in = Attempt { purpose: Purpose::SignIn, asker: "s1".to_owned(), text: text.clone() };
+        assert_eq!(say(&test, shop, "s1", "hello").await, CodeVerification::NoCode);
+        assert_eq!(say(&test, shop, "s1", &another(&made)).await, CodeVerification::Wrong { left: 4 });
+        assert_eq!(say(&test, shop, "s2", &text).await, CodeVerification::NotAsked, "another conversation");
+        assert_eq!(say(&test, clinic, "s1", &text).await, CodeVerification::NotAsked, "another tenant");
+        let sign_in = CodeAttempt { purpose: CodePurpose::SignIn, asker: "s1".to_owned(), text: text.clone() };
         let key = key();
         let other = codes::answer(&test.db, shop, &key, sign_in, test.clock.now(), |_, _| Ok::<_, Error>(()));
-        assert_eq!(other.await.unwrap(), Answer::NotAsked, "another purpose");
+        assert_eq!(other.await.unwrap(), CodeVerification::NotAsked, "another purpose");
         let spaced = format!("{} {}", &text[..3], &text[3..]);
-        let proven = Proven { code: made.id, purpose: Purpose::Link, address: phone(1) };
-        assert_eq!(say(&test, shop, "s1", &spaced).await, Answer::Right(proven));
-        assert_eq!(say(&test, shop, "s1", &text).await, Answer::Used);
+        let proven = CodeProof { code: made.id, purpose: CodePurpose::Link, address: phone(1) };
+        assert_eq!(say(&test, shop, "s1", &spaced).await, CodeVerification::Right(proven));
+        assert_eq!(say(&test, shop, "s1", &text).await, CodeVerification::Used);
     }
 
     async fn a_code_is_not_kept_in_clear_and_needs_its_key(test: TestDb) {
@@ -70,10 +73,10 @@ on_both_engines! {
             tx.all("SELECT hash FROM one_time_codes WHERE tenant_id = $1", &[], |row| row.get(0))
         }).await.unwrap();
         assert_eq!((rows.len(), rows[0].len()), (1, 32));
-        let attempt = Attempt { purpose: Purpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
+        let attempt = CodeAttempt { purpose: CodePurpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
         let other = CodeKey::new(&[8; 32]);
         let answer = codes::answer(&test.db, shop, &other, attempt, test.clock.now(), |_, _| Ok::<_, Error>(()));
-        assert_eq!(answer.await.unwrap(), Answer::Wrong { left: 4 });
+        assert_eq!(answer.await.unwrap(), CodeVerification::Wrong { left: 4 });
         assert!(!format!("{made:?}").contains(made.text.reveal()));
     }
 
@@ -81,35 +84,35 @@ on_both_engines! {
         let shop = test.tenant("shop").await;
         let made = code(&test, shop, "s1", phone(1)).await;
         test.clock.advance(Duration::from_secs(599));
-        assert_eq!(say(&test, shop, "s1", &another(&made)).await, Answer::Wrong { left: 4 });
+        assert_eq!(say(&test, shop, "s1", &another(&made)).await, CodeVerification::Wrong { left: 4 });
         test.clock.advance(Duration::from_secs(1));
-        assert_eq!(say(&test, shop, "s1", made.text.reveal()).await, Answer::Expired);
+        assert_eq!(say(&test, shop, "s1", made.text.reveal()).await, CodeVerification::Expired);
 
         let made = code(&test, shop, "s2", phone(2)).await;
         for left in [4, 3, 2, 1] {
-            assert_eq!(say(&test, shop, "s2", &another(&made)).await, Answer::Wrong { left });
+            assert_eq!(say(&test, shop, "s2", &another(&made)).await, CodeVerification::Wrong { left });
         }
-        assert_eq!(say(&test, shop, "s2", &another(&made)).await, Answer::TooMany);
-        assert_eq!(say(&test, shop, "s2", made.text.reveal()).await, Answer::TooMany, "even the right one");
+        assert_eq!(say(&test, shop, "s2", &another(&made)).await, CodeVerification::TooMany);
+        assert_eq!(say(&test, shop, "s2", made.text.reveal()).await, CodeVerification::TooMany, "even the right one");
 
         let (first, second) = (code(&test, shop, "s3", phone(3)).await, code(&test, shop, "s3", phone(4)).await);
         if first.text != second.text {
-            assert_eq!(say(&test, shop, "s3", first.text.reveal()).await, Answer::Wrong { left: 4 });
+            assert_eq!(say(&test, shop, "s3", first.text.reveal()).await, CodeVerification::Wrong { left: 4 });
         }
-        let Answer::Right(proven) = say(&test, shop, "s3", second.text.reveal()).await else { panic!("refused") };
+        let CodeVerification::Right(proven) = say(&test, shop, "s3", second.text.reveal()).await else { panic!("refused") };
         assert_eq!(proven.address, phone(4));
         let third = code(&test, shop, "s3", phone(5)).await;
-        assert!(matches!(say(&test, shop, "s3", third.text.reveal()).await, Answer::Right(_)), "after one that was used");
+        assert!(matches!(say(&test, shop, "s3", third.text.reveal()).await, CodeVerification::Right(_)), "after one that was used");
     }
 
     async fn no_error_of_the_caller_undoes_an_attempt_or_uses_up_a_code(test: TestDb) {
         let shop = test.tenant("shop").await;
         let made = code(&test, shop, "s1", phone(1)).await;
-        let attempt = || Attempt { purpose: Purpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
+        let attempt = || CodeAttempt { purpose: CodePurpose::Link, asker: "s1".to_owned(), text: made.text.reveal().to_owned() };
         let fails = |_: &mut munshi_store::Tx<'_>, _| Err::<(), _>(Error::Invalid("no".to_owned()));
         let failed = codes::answer(&test.db, shop, &key(), attempt(), test.clock.now(), fails).await;
         assert!(failed.is_err());
-        assert!(matches!(say(&test, shop, "s1", made.text.reveal()).await, Answer::Right(_)), "it can be used again");
+        assert!(matches!(say(&test, shop, "s1", made.text.reveal()).await, CodeVerification::Right(_)), "it can be used again");
     }
 
     async fn of_right_answers_at_once_one_wins_and_attempts_never_exceed(test: TestDb) {
@@ -125,14 +128,14 @@ on_both_engines! {
                 let db = if number % 2 == 0 { &test.db } else { &second }.clone();
                 let (asker, text, now) = (asker.clone(), text.clone(), test.clock.now());
                 answers.spawn(async move {
-                    let attempt = Attempt { purpose: Purpose::Link, asker, text };
+                    let attempt = CodeAttempt { purpose: CodePurpose::Link, asker, text };
                     codes::answer(&db, shop, &key(), attempt, now, |_, _| Ok::<_, Error>(())).await.unwrap()
                 });
             }
             let answers = answers.join_all().await;
-            let count = |wanted: fn(&Answer<()>) -> bool| answers.iter().filter(|answer| wanted(answer)).count();
-            let (right, used) = (count(|a| *a == Answer::Right(())), count(|a| *a == Answer::Used));
-            let (wrong, many) = (count(|a| matches!(a, Answer::Wrong { .. })), count(|a| *a == Answer::TooMany));
+            let count = |wanted: fn(&CodeVerification<()>) -> bool| answers.iter().filter(|answer| wanted(answer)).count();
+            let (right, used) = (count(|a| *a == CodeVerification::Right(())), count(|a| *a == CodeVerification::Used));
+            let (wrong, many) = (count(|a| matches!(a, CodeVerification::Wrong { .. })), count(|a| *a == CodeVerification::TooMany));
             let expected = if round % 2 == 0 { (1, 11, 0, 0) } else { (0, 0, 4, 8) };
             assert_eq!((right, used, wrong, many), expected, "{answers:?}");
             let id = made.id;
@@ -151,13 +154,13 @@ on_both_engines! {
             test.clock.advance(Duration::from_secs(60));
         }
         let again_at = began.plus(codes::SPAN);
-        assert_eq!(ask(&test, shop, "d", phone(1)).await, Asked::TooMany { again_at });
+        assert_eq!(ask(&test, shop, "d", phone(1)).await, CodeRequestOutcome::TooMany { again_at });
         let clinic = test.tenant("clinic").await;
         code(&test, clinic, "d", phone(1)).await;
         test.clock.set(again_at);
         code(&test, shop, "d", phone(1)).await;
         let again_at = began.plus(Duration::from_secs(60)).plus(codes::SPAN);
-        assert_eq!(ask(&test, shop, "e", phone(1)).await, Asked::TooMany { again_at }, "any hour, not every new one");
+        assert_eq!(ask(&test, shop, "e", phone(1)).await, CodeRequestOutcome::TooMany { again_at }, "any hour, not every new one");
     }
 
     async fn who_asks_gets_five_an_hour_for_whatever_addresses(test: TestDb) {
@@ -166,11 +169,11 @@ on_both_engines! {
             code(&test, shop, "a", phone(number)).await;
         }
         let again_at = test.clock.now().plus(codes::SPAN);
-        assert_eq!(ask(&test, shop, "a", phone(9)).await, Asked::TooMany { again_at });
+        assert_eq!(ask(&test, shop, "a", phone(9)).await, CodeRequestOutcome::TooMany { again_at });
         code(&test, shop, "b", phone(9)).await;
         for wrong in ["", "a\nb", &"x".repeat(201)] {
             let (ids, now) = (test.ids.clone(), test.clock.now());
-            let wish = Wish { purpose: Purpose::Link, asker: wrong.to_owned(), address: phone(1) };
+            let wish = CodeRequest { purpose: CodePurpose::Link, asker: wrong.to_owned(), address: phone(1) };
             let refused = test.db.write(shop, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await;
             assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
         }
@@ -189,12 +192,12 @@ on_both_engines! {
                     0 => (format!("{round}-{number}"), phone(round)),
                     _ => (format!("{round}"), phone(round * 100 + number)),
                 };
-                let wish = Wish { purpose: Purpose::SignIn, asker, address };
+                let wish = CodeRequest { purpose: CodePurpose::SignIn, asker, address };
                 asked.spawn(async move {
                     db.write(shop, move |tx| codes::ask(tx, &key(), &ids, &SystemRandom, &wish, now)).await.unwrap()
                 });
             }
-            let made = asked.join_all().await.iter().filter(|asked| matches!(asked, Asked::Made(_))).count();
+            let made = asked.join_all().await.iter().filter(|asked| matches!(asked, CodeRequestOutcome::Made(_))).count();
             assert_eq!(made, if round % 2 == 0 { 3 } else { 5 }, "round {round}");
         }
     }
@@ -208,7 +211,7 @@ on_both_engines! {
         assert_eq!(sweep().await.unwrap(), 0);
         test.clock.advance(Duration::from_micros(1));
         assert_eq!((sweep().await.unwrap(), sweep().await.unwrap()), (1, 0));
-        assert!(matches!(say(&test, shop, "b", fresh.text.reveal()).await, Answer::Right(_)));
+        assert!(matches!(say(&test, shop, "b", fresh.text.reveal()).await, CodeVerification::Right(_)));
         let left: Result<i64> = test.db.read(shop, |tx| tx.one(
             "SELECT count(*) FROM code_turns WHERE tenant_id = $1", &[], |row| row.get(0),
         )).await;
@@ -222,7 +225,7 @@ on_both_engines! {
             code(&test, shop, &format!("s{number}"), phone(1)).await;
             test.clock.advance(codes::SPAN / 2);
         }
-        assert_eq!(ask(&test, shop, "another", phone(1)).await, Asked::TooMany { again_at: first.plus(codes::DAY) });
+        assert_eq!(ask(&test, shop, "another", phone(1)).await, CodeRequestOutcome::TooMany { again_at: first.plus(codes::DAY) });
         code(&test, shop, "another", phone(2)).await;
         test.clock.set(first.plus(codes::DAY));
         code(&test, shop, "another", phone(1)).await;

@@ -5,9 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_identity::hosts::{self, Holds, HostError, HostVisitor, Hosts, NewHostKey, Source};
-use munshi_identity::jwt::{Algorithm, Distrust};
-use munshi_identity::{Address, Error};
+use munshi_identity::hosts::{
+    self, HostError, HostKeySource, HostKeyValueKind, HostTokenVerifier, HostVisitor, NewHostKey,
+};
+use munshi_identity::jwt::{JwtAlgorithm, JwtError};
+use munshi_identity::{ContactAddress, Error};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{TenantId, Timestamp};
 use serde_json::{Value, json};
@@ -36,7 +38,7 @@ struct World {
 }
 
 #[async_trait]
-impl Source for World {
+impl HostKeySource for World {
     async fn secret(&self, _: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         match name {
             "widget.key" => Ok(Zeroizing::new(made()["secret"].as_str().unwrap().as_bytes().to_vec())),
@@ -63,7 +65,7 @@ impl Source for World {
     }
 }
 
-fn new(algorithm: Algorithm, holds: Holds, value: &str) -> NewHostKey {
+fn new(algorithm: JwtAlgorithm, holds: HostKeyValueKind, value: &str) -> NewHostKey {
     NewHostKey {
         kid: format!("k-{algorithm}"),
         host: "shop".to_owned(),
@@ -77,7 +79,7 @@ async fn add(test: &TestDb, tenant: TenantId, key: NewHostKey) -> Result<(), Err
     test.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.map(|_| ())
 }
 
-async fn ask(hosts: &Hosts, tenant: TenantId, text: &str) -> Result<HostVisitor, HostError> {
+async fn ask(hosts: &HostTokenVerifier, tenant: TenantId, text: &str) -> Result<HostVisitor, HostError> {
     hosts.verify(tenant, "counter", text, THEN).await
 }
 
@@ -86,24 +88,24 @@ on_both_engines! {
 
     async fn a_host_vouches_for_its_visitor(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
-        let hosts = Hosts::new(test.db.clone(), Arc::new(World::default()));
-        add(&test, shop, new(Algorithm::Hs256, Holds::Secret, "widget.key")).await.unwrap();
-        add(&test, shop, new(Algorithm::EdDsa, Holds::Public, &case("EdDSA")["jwk"].to_string())).await.unwrap();
+        let hosts = HostTokenVerifier::new(test.db.clone(), Arc::new(World::default()));
+        add(&test, shop, new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "widget.key")).await.unwrap();
+        add(&test, shop, new(JwtAlgorithm::EdDsa, HostKeyValueKind::Public, &case("EdDSA")["jwk"].to_string())).await.unwrap();
         for algorithm in ["HS256", "EdDSA"] {
             let visitor = ask(&hosts, shop, &token(algorithm)).await.unwrap();
             assert_eq!((visitor.host.as_str(), visitor.subject.as_str()), ("shop", "visitor-7"));
-            assert_eq!(visitor.phone, Some(Address::phone("9812345678").unwrap()));
-            assert_eq!(visitor.email, Some(Address::email("asha@shop.example").unwrap()));
+            assert_eq!(visitor.phone, Some(ContactAddress::phone("9812345678").unwrap()));
+            assert_eq!(visitor.email, Some(ContactAddress::email("asha@shop.example").unwrap()));
             assert_eq!((visitor.name.as_deref(), visitor.language.unwrap().code()), (Some("Asha"), "hi"));
             assert_eq!(visitor.address().unwrap().as_str(), "host:shop/visitor-7");
         }
         let other = ask(&hosts, clinic, &token("HS256")).await;
-        assert!(matches!(other, Err(HostError::Distrust(Distrust::UnknownKey(_)))), "another tenant's key: {other:?}");
+        assert!(matches!(other, Err(HostError::Distrust(JwtError::UnknownKey(_)))), "another tenant's key: {other:?}");
         let elsewhere = hosts.verify(shop, "back", &token("HS256"), THEN).await;
-        assert!(matches!(elsewhere, Err(HostError::Distrust(Distrust::Audience(_)))), "{elsewhere:?}");
+        assert!(matches!(elsewhere, Err(HostError::Distrust(JwtError::Audience(_)))), "{elsewhere:?}");
         for (moment, why) in [
-            (THEN.plus(Duration::from_secs(560)), Distrust::Expired),
-            (THEN.minus(Duration::from_secs(161)), Distrust::Future),
+            (THEN.plus(Duration::from_secs(560)), JwtError::Expired),
+            (THEN.minus(Duration::from_secs(161)), JwtError::Future),
         ] {
             let stale = hosts.verify(shop, "counter", &token("HS256"), moment).await;
             assert!(matches!(&stale, Err(HostError::Distrust(said)) if *said == why), "{stale:?}");
@@ -117,17 +119,17 @@ on_both_engines! {
 
     async fn keys_follow_each_other(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let hosts = Hosts::new(test.db.clone(), Arc::new(World::default()));
-        let ed = || new(Algorithm::EdDsa, Holds::Public, &case("EdDSA")["jwk"].to_string());
-        add(&test, shop, new(Algorithm::Hs256, Holds::Secret, "widget.key")).await.unwrap();
+        let hosts = HostTokenVerifier::new(test.db.clone(), Arc::new(World::default()));
+        let ed = || new(JwtAlgorithm::EdDsa, HostKeyValueKind::Public, &case("EdDSA")["jwk"].to_string());
+        add(&test, shop, new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "widget.key")).await.unwrap();
         add(&test, shop, ed()).await.unwrap();
-        let third = new(Algorithm::Es256, Holds::Public, &case("ES256")["jwk"].to_string());
+        let third = new(JwtAlgorithm::Es256, HostKeyValueKind::Public, &case("ES256")["jwk"].to_string());
         assert!(matches!(add(&test, shop, third.clone()).await, Err(Error::Invalid(_))), "two at once");
         assert!(ask(&hosts, shop, &token("HS256")).await.is_ok() && ask(&hosts, shop, &token("EdDSA")).await.is_ok());
         let retired = test.db.write(shop, |tx| hosts::retire(tx, "k-HS256", THEN)).await.unwrap().unwrap();
         assert!(!retired.is_live(THEN));
         let gone = ask(&hosts, shop, &token("HS256")).await;
-        assert!(matches!(gone, Err(HostError::Distrust(Distrust::UnknownKey(_)))), "{gone:?}");
+        assert!(matches!(gone, Err(HostError::Distrust(JwtError::UnknownKey(_)))), "{gone:?}");
         // It ends no later than was said.
         let later = THEN.plus(Duration::from_secs(60));
         let again = test.db.write(shop, move |tx| hosts::retire(tx, "k-HS256", later)).await.unwrap().unwrap();
@@ -141,8 +143,8 @@ on_both_engines! {
     async fn published_keys_are_read_when_one_is_missing_and_not_for_every_stranger(test: TestDb) {
         let shop = test.tenant("shop").await;
         let world = Arc::new(World::default());
-        let hosts = Hosts::new(test.db.clone(), world.clone());
-        let address = NewHostKey { kid: "ours".to_owned(), ..new(Algorithm::Rs256, Holds::Address, "https://shop.example/keys") };
+        let hosts = HostTokenVerifier::new(test.db.clone(), world.clone());
+        let address = NewHostKey { kid: "ours".to_owned(), ..new(JwtAlgorithm::Rs256, HostKeyValueKind::Address, "https://shop.example/keys") };
         add(&test, shop, address).await.unwrap();
         world.empty.store(true, Ordering::SeqCst);
         assert!(ask(&hosts, shop, &token("RS256")).await.is_err());
@@ -163,20 +165,20 @@ on_both_engines! {
         let shop = test.tenant("shop").await;
         let jwk = case("ES256")["jwk"].to_string();
         for bad in [
-            NewHostKey { kid: "a b".to_owned(), ..new(Algorithm::Hs256, Holds::Secret, "x") },
-            NewHostKey { host: String::new(), ..new(Algorithm::Hs256, Holds::Secret, "x") },
-            new(Algorithm::Rs256, Holds::Secret, "x"),
-            new(Algorithm::Hs256, Holds::Public, &jwk),
-            new(Algorithm::Hs256, Holds::Address, "https://shop.example"),
-            new(Algorithm::Rs256, Holds::Public, &jwk),
-            new(Algorithm::Es256, Holds::Public, "{}"),
-            new(Algorithm::Es256, Holds::Address, "http://shop.example/keys"),
-            new(Algorithm::Es256, Holds::Address, "file:///etc/passwd"),
+            NewHostKey { kid: "a b".to_owned(), ..new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "x") },
+            NewHostKey { host: String::new(), ..new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "x") },
+            new(JwtAlgorithm::Rs256, HostKeyValueKind::Secret, "x"),
+            new(JwtAlgorithm::Hs256, HostKeyValueKind::Public, &jwk),
+            new(JwtAlgorithm::Hs256, HostKeyValueKind::Address, "https://shop.example"),
+            new(JwtAlgorithm::Rs256, HostKeyValueKind::Public, &jwk),
+            new(JwtAlgorithm::Es256, HostKeyValueKind::Public, "{}"),
+            new(JwtAlgorithm::Es256, HostKeyValueKind::Address, "http://shop.example/keys"),
+            new(JwtAlgorithm::Es256, HostKeyValueKind::Address, "file:///etc/passwd"),
         ] {
             assert!(matches!(add(&test, shop, bad.clone()).await, Err(Error::Invalid(_))), "{bad:?}");
         }
-        let missing = Hosts::new(test.db.clone(), Arc::new(World::default()));
-        add(&test, shop, new(Algorithm::Hs256, Holds::Secret, "gone")).await.unwrap();
+        let missing = HostTokenVerifier::new(test.db.clone(), Arc::new(World::default()));
+        add(&test, shop, new(JwtAlgorithm::Hs256, HostKeyValueKind::Secret, "gone")).await.unwrap();
         assert!(matches!(ask(&missing, shop, &token("HS256")).await, Err(HostError::Unavailable(_))));
     }
 }

@@ -4,36 +4,37 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_identity::keys::{
-    self, Access, Area, Carries, Grant, KeyMaker, KeyText, Keys, Made, NewKey, SpeaksAs,
+    self, ApiAccess, ApiKeyCache, Area, AreaGrant, IssuedApiKey, KeyMaker, KeySpeaker, KeySubject, KeyText,
+    NewApiKey,
 };
-use munshi_identity::{Error, Person, Role, Standing, persons};
+use munshi_identity::{Error, Person, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
 
-fn new(name: &str, carries: Carries) -> NewKey {
-    NewKey {
+fn new(name: &str, carries: KeySubject) -> NewApiKey {
+    NewApiKey {
         name: name.to_owned(),
         carries,
         areas: None,
         bindings: None,
         expires_at: None,
-        speaks_as: SpeaksAs::Person,
+        speaks_as: KeySpeaker::Person,
         made_by: "asha".to_owned(),
         maker: KeyMaker::named("asha"),
     }
 }
 
-async fn add(test: &TestDb, tenant: TenantId, new: NewKey) -> Result<Made, Error> {
+async fn add(test: &TestDb, tenant: TenantId, new: NewApiKey) -> Result<IssuedApiKey, Error> {
     let (ids, now) = (test.ids.clone(), test.clock.now());
     test.db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await
 }
 
-async fn caller(test: &TestDb, text: &KeyText) -> Option<keys::Caller> {
+async fn caller(test: &TestDb, text: &KeyText) -> Option<keys::ApiCaller> {
     keys::authenticate(&test.db, text.reveal(), test.clock.now()).await.unwrap()
 }
 
-async fn find(test: &TestDb, tenant: TenantId, id: KeyId) -> keys::Key {
+async fn find(test: &TestDb, tenant: TenantId, id: KeyId) -> keys::ApiKeyRecord {
     test.db.read(tenant, move |tx| keys::find(tx, id)).await.unwrap().unwrap()
 }
 
@@ -43,23 +44,23 @@ on_both_engines! {
     async fn a_key_leads_to_its_tenant_and_standing(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
         let binding: BindingId = test.ids.next();
-        let narrow = NewKey {
+        let narrow = NewApiKey {
             areas: Some(vec!["chat".parse().unwrap(), "persons:read".parse().unwrap()]),
             bindings: Some(vec![binding]),
-            ..new("till", Carries::Role(Role::Staff))
+            ..new("till", KeySubject::Role(Role::Staff))
         };
         let made = add(&test, shop, narrow).await.unwrap();
-        let other = add(&test, clinic, new("till", Carries::Role(Role::Owner))).await.unwrap();
+        let other = add(&test, clinic, new("till", KeySubject::Role(Role::Owner))).await.unwrap();
         assert_eq!(made.key.secrets[0].handle, made.text.handle());
 
         let staff = caller(&test, &made.text).await.unwrap();
-        assert_eq!((staff.tenant, staff.key, staff.principal.standing), (shop, made.key.id, Standing::Member(Role::Staff)));
+        assert_eq!((staff.tenant, staff.key, staff.principal.standing), (shop, made.key.id, PrincipalStanding::Member(Role::Staff)));
         assert!(staff.reaches(binding) && !staff.reaches(test.ids.next()));
-        assert!(staff.may(Area::Chat, Access::Write).is_ok() && staff.may(Area::Persons, Access::Read).is_ok());
-        assert!(staff.may(Area::Persons, Access::Write).is_err() && staff.may(Area::Usage, Access::Read).is_err());
+        assert!(staff.may(Area::Chat, ApiAccess::Write).is_ok() && staff.may(Area::Persons, ApiAccess::Read).is_ok());
+        assert!(staff.may(Area::Persons, ApiAccess::Write).is_err() && staff.may(Area::Usage, ApiAccess::Read).is_err());
         let owner = caller(&test, &other.text).await.unwrap();
         assert_eq!(owner.tenant, clinic);
-        assert!(Area::ALL.iter().all(|area| owner.may(*area, Access::Write).is_ok()));
+        assert!(Area::ALL.iter().all(|area| owner.may(*area, ApiAccess::Write).is_ok()));
 
         for wrong in ["", "mk_", "Bearer x", &made.text.reveal()[1..], &format!("{} ", made.text.reveal())] {
             assert!(keys::authenticate(&test.db, wrong, test.clock.now()).await.unwrap().is_none(), "{wrong}");
@@ -72,15 +73,15 @@ on_both_engines! {
 
     async fn a_right_handle_with_a_wrong_secret_opens_nothing(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Owner))).await.unwrap();
-        let other = add(&test, shop, new("desk", Carries::Role(Role::Viewer))).await.unwrap();
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Owner))).await.unwrap();
+        let other = add(&test, shop, new("desk", KeySubject::Role(Role::Viewer))).await.unwrap();
         // As if somebody had two keys with the same handle: the hash alone decides.
         let (handle, hash) = (other.text.handle().to_owned(), vec![0_u8; 32]);
         test.db.write(shop, move |tx| tx.execute(
             "UPDATE api_key_secrets SET hash = $3 WHERE tenant_id = $1 AND handle = $2",
             munshi_store::params![handle, hash],
         )).await.unwrap();
-        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         assert!(caller(&test, &other.text).await.is_none());
         assert!(keys.authenticate(other.text.reveal()).await.unwrap().is_none());
         assert!(keys.authenticate(made.text.reveal()).await.unwrap().is_some());
@@ -91,31 +92,31 @@ on_both_engines! {
         let asha = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Asha", test.clock.now()) };
         let (id, stored) = (asha.id, asha.clone());
         test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
-        let made = add(&test, shop, new("asha's", Carries::Person(id))).await.unwrap();
+        let made = add(&test, shop, new("asha's", KeySubject::Person(id))).await.unwrap();
         assert_eq!(caller(&test, &made.text).await.unwrap().principal.person, Some(id));
         let set = |person: Person| test.db.write(shop, move |tx| persons::put(tx, &person));
         set(Person { role: Some(Role::Viewer), ..asha.clone() }).await.unwrap();
-        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, Standing::Member(Role::Viewer));
+        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, PrincipalStanding::Member(Role::Viewer));
         set(Person { left_at: Some(test.clock.now()), ..asha.clone() }).await.unwrap();
         assert!(caller(&test, &made.text).await.is_none(), "who left");
-        assert!(matches!(add(&test, shop, new("x", Carries::Person(id))).await, Err(Error::Invalid(_))));
+        assert!(matches!(add(&test, shop, new("x", KeySubject::Person(id))).await, Err(Error::Invalid(_))));
         // No key rises with a merge.
         set(Person { role: None, ..asha.clone() }).await.unwrap();
-        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, Standing::Known);
+        assert_eq!(caller(&test, &made.text).await.unwrap().principal.standing, PrincipalStanding::Known);
         let owner = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Farid", test.clock.now()) };
         let into = owner.id;
         set(owner).await.unwrap();
         test.db.write(shop, move |tx| persons::merge(tx, id, into)).await.unwrap();
         assert!(caller(&test, &made.text).await.is_none());
-        assert!(matches!(add(&test, shop, new("y", Carries::Person(id))).await, Err(Error::NoPerson(_))));
+        assert!(matches!(add(&test, shop, new("y", KeySubject::Person(id))).await, Err(Error::NoPerson(_))));
     }
 
     async fn a_key_ends_with_its_time_its_tenant_or_when_it_is_taken_back(test: TestDb) {
         let shop = test.tenant("shop").await;
         let ends = test.clock.now().plus(Duration::from_secs(60));
-        let short = NewKey { expires_at: Some(ends), ..new("short", Carries::Role(Role::Viewer)) };
-        let (short, long) = (add(&test, shop, short).await.unwrap(), add(&test, shop, new("long", Carries::Role(Role::Viewer))).await.unwrap());
-        let taken = add(&test, shop, new("long", Carries::Role(Role::Owner))).await;
+        let short = NewApiKey { expires_at: Some(ends), ..new("short", KeySubject::Role(Role::Viewer)) };
+        let (short, long) = (add(&test, shop, short).await.unwrap(), add(&test, shop, new("long", KeySubject::Role(Role::Viewer))).await.unwrap());
+        let taken = add(&test, shop, new("long", KeySubject::Role(Role::Owner))).await;
         assert!(matches!(taken, Err(Error::NameTaken(_))), "{taken:?}");
         test.clock.advance(Duration::from_millis(59_999));
         assert!(caller(&test, &short.text).await.is_some());
@@ -131,15 +132,15 @@ on_both_engines! {
         assert!(caller(&test, &long.text).await.is_none());
         let nothing: KeyId = test.ids.next();
         assert!(test.db.write(shop, move |tx| keys::revoke(tx, nothing, now)).await.unwrap().is_none());
-        let again = add(&test, shop, new("long", Carries::Role(Role::Viewer))).await.unwrap();
+        let again = add(&test, shop, new("long", KeySubject::Role(Role::Viewer))).await.unwrap();
         status(TenantStatus::Archived).await.unwrap();
         assert!(caller(&test, &again.text).await.is_none());
     }
 
     async fn a_rotated_key_has_two_secrets_for_a_while(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
-        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
+        let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let rotate = |grace| {
             let (keys, id, now) = (keys.clone(), made.key.id, test.clock.now());
             test.db.write(shop, move |tx| keys.rotate(tx, &SystemRandom, id, grace, now))
@@ -161,7 +162,7 @@ on_both_engines! {
 
     async fn of_rotations_at_once_one_secret_stays(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
         let second = test.open_again().await;
         for round in 0..5 {
             let mut rotations = tokio::task::JoinSet::new();
@@ -182,10 +183,10 @@ on_both_engines! {
 
     async fn a_node_remembers_for_a_second_and_forgets_what_it_revokes(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
-        let other = add(&test, shop, new("desk", Carries::Role(Role::Viewer))).await.unwrap();
-        let (here, there) = (Keys::new(test.db.clone(), test.clock.clone()), Keys::new(test.open_again().await, test.clock.clone()));
-        let is_in = |keys: &Keys, made: &Made| {
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
+        let other = add(&test, shop, new("desk", KeySubject::Role(Role::Viewer))).await.unwrap();
+        let (here, there) = (ApiKeyCache::new(test.db.clone(), test.clock.clone()), ApiKeyCache::new(test.open_again().await, test.clock.clone()));
+        let is_in = |keys: &ApiKeyCache, made: &IssuedApiKey| {
             let (keys, text) = (keys.clone(), made.text.clone());
             async move { keys.authenticate(text.reveal()).await.unwrap() }
         };
@@ -209,8 +210,8 @@ on_both_engines! {
 
     async fn what_is_rolled_back_is_not_forgotten_for(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
-        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
+        let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let (inside, id, now) = (keys.clone(), made.key.id, test.clock.now());
         let failed: Result<(), Error> = test.db.write(shop, move |tx| {
             inside.revoke(tx, id, now)?;
@@ -222,8 +223,8 @@ on_both_engines! {
 
     async fn use_is_noted_once_a_minute(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let made = add(&test, shop, new("till", Carries::Role(Role::Viewer))).await.unwrap();
-        let keys = Keys::new(test.db.clone(), test.clock.clone());
+        let made = add(&test, shop, new("till", KeySubject::Role(Role::Viewer))).await.unwrap();
+        let keys = ApiKeyCache::new(test.db.clone(), test.clock.clone());
         let began = test.clock.now();
         let mut noted = Vec::new();
         for _ in 0..25 {
@@ -238,20 +239,20 @@ on_both_engines! {
 
     async fn a_key_that_makes_no_sense_is_refused(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let plain = || new("till", Carries::Role(Role::Viewer));
+        let plain = || new("till", KeySubject::Role(Role::Viewer));
         for wrong in [
-            NewKey { name: String::new(), ..plain() },
-            NewKey { name: " till".to_owned(), ..plain() },
-            NewKey { name: "till\u{202e}".to_owned(), ..plain() },
-            NewKey { name: "x".repeat(101), ..plain() },
-            NewKey { areas: Some(Vec::<Grant>::new()), ..plain() },
-            NewKey { bindings: Some(Vec::new()), ..plain() },
-            NewKey { expires_at: Some(test.clock.now()), ..plain() },
+            NewApiKey { name: String::new(), ..plain() },
+            NewApiKey { name: " till".to_owned(), ..plain() },
+            NewApiKey { name: "till\u{202e}".to_owned(), ..plain() },
+            NewApiKey { name: "x".repeat(101), ..plain() },
+            NewApiKey { areas: Some(Vec::<AreaGrant>::new()), ..plain() },
+            NewApiKey { bindings: Some(Vec::new()), ..plain() },
+            NewApiKey { expires_at: Some(test.clock.now()), ..plain() },
         ] {
             let refused = add(&test, shop, wrong.clone()).await;
             assert!(matches!(refused, Err(Error::Invalid(_))), "{wrong:?}: {refused:?}");
         }
-        let nobody = new("till", Carries::Person(test.ids.next()));
+        let nobody = new("till", KeySubject::Person(test.ids.next()));
         assert!(matches!(add(&test, shop, nobody).await, Err(Error::NoPerson(_))));
     }
 
@@ -260,14 +261,14 @@ on_both_engines! {
         let ravi = Person::new(&test.ids, "Ravi", test.clock.now());
         let (id, stored) = (ravi.id, ravi.clone());
         test.db.write(shop, move |tx| persons::put(tx, &stored)).await.unwrap();
-        let early = add(&test, shop, new("early", Carries::Person(id))).await.unwrap();
+        let early = add(&test, shop, new("early", KeySubject::Person(id))).await.unwrap();
         let opened = vec!["books.*".parse().unwrap()];
         let owner = Person { role: Some(Role::Owner), opened: opened.clone(), ..ravi };
         test.db.write(shop, move |tx| persons::put(tx, &owner)).await.unwrap();
         let principal = caller(&test, &early.text).await.unwrap().principal;
-        assert_eq!((principal.standing, principal.opened), (Standing::Known, Vec::new()));
-        let late = add(&test, shop, new("late", Carries::Person(id))).await.unwrap();
+        assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Known, Vec::new()));
+        let late = add(&test, shop, new("late", KeySubject::Person(id))).await.unwrap();
         let principal = caller(&test, &late.text).await.unwrap().principal;
-        assert_eq!((principal.standing, principal.opened), (Standing::Member(Role::Owner), opened));
+        assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Member(Role::Owner), opened));
     }
 }

@@ -1,17 +1,17 @@
 //! Somebody who writes to us is found or added, once.
 
-use munshi_identity::persons::{Met, find_or_add};
-use munshi_identity::{Address, Person, Role, Standing, persons};
+use munshi_identity::persons::{PersonMatch, find_or_add};
+use munshi_identity::{ContactAddress, Person, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId};
 use tokio::task::JoinSet;
 
-fn phone(number: u32) -> Address {
-    Address::phone(&format!("98123{number:05}")).unwrap()
+fn phone(number: u32) -> ContactAddress {
+    ContactAddress::phone(&format!("98123{number:05}")).unwrap()
 }
 
-async fn meet(test: &TestDb, tenant: TenantId, addresses: &[Address], name: &str) -> Met {
+async fn meet(test: &TestDb, tenant: TenantId, addresses: &[ContactAddress], name: &str) -> PersonMatch {
     let (ids, now) = (test.ids.clone(), test.clock.now());
     let (addresses, name) = (addresses.to_vec(), name.to_owned());
     test.db.write(tenant, move |tx| find_or_add(tx, &ids, &addresses, &name, now)).await.unwrap()
@@ -19,7 +19,8 @@ async fn meet(test: &TestDb, tenant: TenantId, addresses: &[Address], name: &str
 
 async fn everybody(test: &TestDb, tenant: TenantId) -> Vec<Person> {
     let request = PageRequest::new(None, 500);
-    let unit = move |tx: &mut munshi_store::Tx<'_>| persons::list(tx, persons::Wanted::Everybody, &request);
+    let unit =
+        move |tx: &mut munshi_store::Tx<'_>| persons::list(tx, persons::PersonFilter::Everybody, &request);
     test.db.read(tenant, unit).await.unwrap().items
 }
 
@@ -34,13 +35,13 @@ on_both_engines! {
             for number in 0..8_usize {
                 let db = if number % 2 == 0 { &test.db } else { &second }.clone();
                 let (ids, now) = (test.ids.clone(), test.clock.now());
-                let mut addresses = vec![phone(round), Address::channel("whatsapp", &round.to_string()).unwrap()];
+                let mut addresses = vec![phone(round), ContactAddress::channel("whatsapp", &round.to_string()).unwrap()];
                 if number % 3 == 0 {
                     addresses.reverse();
                 }
                 units.spawn(async move {
                     // What the unit wrote before it met them must survive.
-                    db.write(shop, move |tx| -> Result<Met> {
+                    db.write(shop, move |tx| -> Result<PersonMatch> {
                         persons::put(tx, &Person::new(&ids, format!("note {round} {number}"), now))?;
                         find_or_add(tx, &ids, &addresses, "Raju", now)
                     }).await.unwrap()
@@ -59,7 +60,7 @@ on_both_engines! {
         let shop = test.tenant("shop").await;
         let raju = meet(&test, shop, &[phone(1)], "").await;
         assert!(raju.is_new && !raju.person.visitor && raju.person.name.is_empty());
-        let mail = Address::email("raju@shop.example").unwrap();
+        let mail = ContactAddress::email("raju@shop.example").unwrap();
         let again = meet(&test, shop, &[mail.clone(), phone(1)], " Raju\u{202e} ").await;
         assert!(!again.is_new && again.person.id == raju.person.id);
         assert_eq!(again.person.name, "Raju", "the gap was filled");
@@ -75,7 +76,7 @@ on_both_engines! {
 
     async fn a_visitor_is_anonymous_until_an_address_is_proved(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let browser = Address::visitor("k3jd9s8f7").unwrap();
+        let browser = ContactAddress::visitor("k3jd9s8f7").unwrap();
         let first = meet(&test, shop, std::slice::from_ref(&browser), "").await;
         assert!(first.is_new && first.person.visitor);
         let again = meet(&test, shop, std::slice::from_ref(&browser), "").await;
@@ -86,11 +87,11 @@ on_both_engines! {
         let id = first.person.id;
         let standing = |person: Person| test.db.read(shop, move |tx| -> Result<_> { Ok(person.principal(tx)) });
         let principal = standing(first.person).await.unwrap();
-        assert_eq!((principal.standing, principal.person), (Standing::Anonymous, Some(id)));
+        assert_eq!((principal.standing, principal.person), (PrincipalStanding::Anonymous, Some(id)));
         test.db.write(shop, move |tx| persons::add_address(tx, id, &phone(9))).await.unwrap();
         let known = meet(&test, shop, &[browser], "").await.person;
-        assert_eq!(standing(known).await.unwrap().standing, Standing::Known);
+        assert_eq!(standing(known).await.unwrap().standing, PrincipalStanding::Known);
         let staff = Person { role: Some(Role::Staff), visitor: true, ..Person::new(&test.ids, "Asha", test.clock.now()) };
-        assert_eq!(standing(staff).await.unwrap().standing, Standing::Member(Role::Staff));
+        assert_eq!(standing(staff).await.unwrap().standing, PrincipalStanding::Member(Role::Staff));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use munshi_identity::persons::{Merged, Wanted, find_or_add, merge};
-use munshi_identity::{Address, Error, Person, Role, Unmergeable, persons};
+use munshi_identity::persons::{PersonFilter, PersonMerge, find_or_add, merge};
+use munshi_identity::{ContactAddress, Error, MergeObstacle, Person, Role, persons};
 use munshi_store::{PageRequest, Result};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, Language, PersonId, Random, SeededRandom, TenantId};
 use tokio::task::JoinSet;
 
-async fn add(test: &TestDb, tenant: TenantId, person: Person, addresses: &[Address]) -> PersonId {
+async fn add(test: &TestDb, tenant: TenantId, person: Person, addresses: &[ContactAddress]) -> PersonId {
     let (id, addresses) = (person.id, addresses.to_vec());
     let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<()> {
         persons::put(tx, &person)?;
@@ -23,7 +23,12 @@ fn someone(test: &TestDb, name: &str) -> Person {
     Person::new(&test.ids, name, test.clock.now())
 }
 
-async fn joined(test: &TestDb, tenant: TenantId, from: PersonId, into: PersonId) -> Result<Merged, Error> {
+async fn joined(
+    test: &TestDb,
+    tenant: TenantId,
+    from: PersonId,
+    into: PersonId,
+) -> Result<PersonMerge, Error> {
     test.db.write(tenant, move |tx| merge(tx, from, into)).await
 }
 
@@ -36,7 +41,7 @@ on_both_engines! {
 
     async fn a_visitor_becomes_who_has_the_phone(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let (browser, phone) = (Address::visitor("b1").unwrap(), Address::phone("9812345678").unwrap());
+        let (browser, phone) = (ContactAddress::visitor("b1").unwrap(), ContactAddress::phone("9812345678").unwrap());
         let closed = vec!["ledger.*".parse().unwrap()];
         let opened = vec!["crm.*".parse().unwrap()];
         let visitor = Person {
@@ -61,7 +66,7 @@ on_both_engines! {
         let (old, found, listed, addresses) = test.db.read(shop, move |tx| -> Result<_> {
             let old = persons::find(tx, visitor)?.unwrap();
             assert!(old.principal(tx).person.is_none(), "an old row does nothing");
-            let listed = persons::list(tx, Wanted::Everybody, &PageRequest::new(None, 10))?.items.len();
+            let listed = persons::list(tx, PersonFilter::Everybody, &PageRequest::new(None, 10))?.items.len();
             Ok((old, persons::by_address(tx, &browser)?.unwrap(), listed, persons::addresses(tx, known)?))
         }).await.unwrap();
         assert_eq!((old.merged_into, found.id, listed, addresses.len()), (Some(known), known, 1, 2));
@@ -69,7 +74,7 @@ on_both_engines! {
         let refused = test.db.write(shop, move |tx| persons::put(tx, &risen)).await;
         assert!(matches!(refused, Err(munshi_store::Error::Refused(_))), "{refused:?}");
         // An address that comes for the old id is the living one's.
-        let mail = Address::email("raju@shop.example").unwrap();
+        let mail = ContactAddress::email("raju@shop.example").unwrap();
         let late = mail.clone();
         test.db.write(shop, move |tx| persons::add_address(tx, visitor, &late)).await.unwrap();
         let found = test.db.read(shop, move |tx| persons::by_address(tx, &mail)).await.unwrap();
@@ -85,11 +90,11 @@ on_both_engines! {
         let left = add(&test, shop, left, &[]).await;
         let nobody: PersonId = test.ids.next();
         for (from, into, why) in [
-            (staff, visitor, Unmergeable::Member),
-            (staff, owner, Unmergeable::TwoMembers),
-            (owner, staff, Unmergeable::TwoMembers),
-            (visitor, left, Unmergeable::Left),
-            (left, owner, Unmergeable::Left),
+            (staff, visitor, MergeObstacle::Member),
+            (staff, owner, MergeObstacle::TwoMembers),
+            (owner, staff, MergeObstacle::TwoMembers),
+            (visitor, left, MergeObstacle::Left),
+            (left, owner, MergeObstacle::Left),
         ] {
             let refused = joined(&test, shop, from, into).await;
             assert!(matches!(&refused, Err(Error::Unmergeable(found)) if *found == why), "{refused:?}");
@@ -108,7 +113,7 @@ on_both_engines! {
         for seed in 0..4 {
             let mut people = Vec::new();
             for number in 0..8 {
-                let browser = Address::visitor(&format!("{seed}-{number}")).unwrap();
+                let browser = ContactAddress::visitor(&format!("{seed}-{number}")).unwrap();
                 people.push(add(&test, shop, Person { visitor: true, ..someone(&test, "") }, &[browser]).await);
             }
             let random = SeededRandom::new(seed);
@@ -120,10 +125,10 @@ on_both_engines! {
                 units.spawn(async move { db.write(shop, move |tx| merge(tx, from, into)).await.map(|_| (from, into)) });
                 // Messages come meanwhile, through addresses that are moving.
                 let (db, ids, now) = (test.db.clone(), test.ids.clone(), test.clock.now());
-                let browser = Address::visitor(&format!("{seed}-{}", number % 8)).unwrap();
+                let browser = ContactAddress::visitor(&format!("{seed}-{}", number % 8)).unwrap();
                 let one = people[0];
                 units.spawn(async move {
-                    let phone = Address::phone(&format!("98{seed}{number:07}")).unwrap();
+                    let phone = ContactAddress::phone(&format!("98{seed}{number:07}")).unwrap();
                     let met = db.write(shop, move |tx| find_or_add(tx, &ids, &[browser, phone], "", now)).await?;
                     assert!(!met.is_new && met.person.merged_into.is_none(), "{met:?}");
                     Ok((one, one))

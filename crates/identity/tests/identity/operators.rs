@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::keys::{self, Carries, KeyMaker, KeyText, NewKey, SpeaksAs};
-use munshi_identity::links::{self, NewLink, Place, Purpose};
-use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
-use munshi_identity::passwords::{Password, PasswordHash, Passwords};
-use munshi_identity::sign_ins::{self, From, How};
-use munshi_identity::{Address, Error, Person, Role, Token, persons};
+use munshi_identity::keys::{self, KeyMaker, KeySpeaker, KeySubject, KeyText, NewApiKey};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, NewOneTimeLink};
+use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, Operator, roles};
+use munshi_identity::passwords::{Password, PasswordHash, PasswordService};
+use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
+use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, tenants};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
@@ -40,36 +40,38 @@ fn new(email: &str) -> NewOperator {
 async fn operator(test: &TestDb, new: NewOperator) -> Operator {
     let (ids, now) = (test.ids.clone(), test.clock.now());
     match door!(test, |tx| operators::add(tx, &ids, &new, now)).unwrap() {
-        Added::Made(operator) => operator,
-        Added::Taken => panic!("taken"),
+        AddOperatorOutcome::Made(operator) => operator,
+        AddOperatorOutcome::Taken => panic!("taken"),
     }
 }
 
-async fn sign_in(test: &TestDb, id: OperatorId) -> Token {
+async fn sign_in(test: &TestDb, id: OperatorId) -> SecretToken {
     let (ids, now) = (test.ids.clone(), test.clock.now());
-    let from = From { address: "10.0.0.1".to_owned(), browser: "Firefox\u{0}\n".to_owned() };
-    door!(test, |tx| sign_ins::begin(tx, &ids, &SystemRandom, id, (How::Password, &from), now)).unwrap().1
+    let from = SignInOrigin { address: "10.0.0.1".to_owned(), browser: "Firefox\u{0}\n".to_owned() };
+    door!(test, |tx| sign_ins::begin(tx, &ids, &SystemRandom, id, (SignInMethod::Password, &from), now))
+        .unwrap()
+        .1
 }
 
-async fn who(test: &TestDb, token: &Token) -> Option<OperatorId> {
+async fn who(test: &TestDb, token: &SecretToken) -> Option<OperatorId> {
     let (token, now) = (token.clone(), test.clock.now());
     door!(test, |tx| sign_ins::find(tx, &token, now)).unwrap().map(|(_, operator)| operator.id)
 }
 
-async fn link(test: &TestDb, purpose: Purpose) -> Token {
+async fn link(test: &TestDb, purpose: LinkPurpose) -> SecretToken {
     let (ids, now) = (test.ids.clone(), test.clock.now());
     door!(test, |tx| links::make(
         tx,
         &ids,
         &SystemRandom,
-        &NewLink { purpose: &purpose, made_by: "asha", life: links::LIFE },
+        &NewOneTimeLink { purpose: &purpose, made_by: "asha", life: links::LIFE },
         now
     ))
     .unwrap()
     .1
 }
 
-async fn use_up(test: &TestDb, token: &Token) -> bool {
+async fn use_up(test: &TestDb, token: &SecretToken) -> bool {
     let (token, now) = (token.clone(), test.clock.now());
     door!(test, |tx| match links::find(tx, &token)? {
         Some(link) => links::use_up(tx, link.id, now),
@@ -78,8 +80,11 @@ async fn use_up(test: &TestDb, token: &Token) -> bool {
     .unwrap()
 }
 
-fn invitation(email: &str, tenant: TenantId) -> Purpose {
-    Purpose::Invitation { email: email.to_owned(), place: Place::Workspace { tenant, role: Role::Staff } }
+fn invitation(email: &str, tenant: TenantId) -> LinkPurpose {
+    LinkPurpose::Invitation {
+        email: email.to_owned(),
+        place: InvitationScope::Workspace { tenant, role: Role::Staff },
+    }
 }
 
 on_both_engines! {
@@ -90,7 +95,7 @@ on_both_engines! {
         assert_eq!(asha.email, "asha@shop.example");
         let (ids, now) = (test.ids.clone(), test.clock.now());
         let again = door!(test, |tx| operators::add(tx, &ids, &new("asha@shop.example"), now)).unwrap();
-        assert_eq!(again, Added::Taken);
+        assert_eq!(again, AddOperatorOutcome::Taken);
         let found = door!(test, |tx| operators::by_email(tx, "ASHA@shop.example ")).unwrap();
         assert_eq!(found.unwrap().id, asha.id);
         for bad in [new("asha"), NewOperator { name: "  ".to_owned(), ..new("b@c.example") },
@@ -117,7 +122,7 @@ on_both_engines! {
                 db.platform(OPERATORS).write(move |tx| operators::add(tx, &ids, &new, now)).await.unwrap()
             });
         }
-        let made = racing.join_all().await.into_iter().filter(|added| matches!(added, Added::Made(_))).count();
+        let made = racing.join_all().await.into_iter().filter(|added| matches!(added, AddOperatorOutcome::Made(_))).count();
         assert_eq!(made, 1);
     }
 
@@ -203,8 +208,8 @@ on_both_engines! {
         assert!(use_up(&test, &newer).await && !use_up(&test, &newer).await);
         test.clock.advance(links::LIFE);
         assert!(!use_up(&test, &other).await, "its time is over");
-        let first = link(&test, Purpose::First).await;
-        let second = link(&test, Purpose::First).await;
+        let first = link(&test, LinkPurpose::First).await;
+        let second = link(&test, LinkPurpose::First).await;
         assert!(!use_up(&test, &first).await && use_up(&test, &second).await);
         let now = test.clock.now();
         let open = link(&test, invitation("e@f.example", shop)).await;
@@ -230,7 +235,7 @@ on_both_engines! {
             async move {
                 let unit = move |tx: &mut PlatformTx<'_>| {
                     let purpose = invitation(email, tenant);
-                    links::make(tx, &ids, &SystemRandom, &NewLink { purpose: &purpose, made_by: &by, life: links::INVITATION_LIFE }, now)
+                    links::make(tx, &ids, &SystemRandom, &NewOneTimeLink { purpose: &purpose, made_by: &by, life: links::INVITATION_LIFE }, now)
                 };
                 door.write(unit).await.unwrap().1
             }
@@ -259,7 +264,7 @@ on_both_engines! {
         let (ids, now, id) = (test.ids.clone(), test.clock.now(), asha.id);
         // Somebody has said that this e-mail is theirs: they get nothing by it.
         let said = Person::new(&ids, "Somebody", now);
-        let (posing, email) = (said.id, Address::email("asha@shop.example").unwrap());
+        let (posing, email) = (said.id, ContactAddress::email("asha@shop.example").unwrap());
         test.db.write(shop, move |tx| { persons::put(tx, &said)?; persons::add_address(tx, posing, &email) }).await.unwrap();
         door!(test, |tx| roles::give(tx, id, shop, Role::Owner, now)).unwrap();
         let is = |role: Role| {
@@ -382,9 +387,9 @@ on_both_engines! {
         let key = |name: &'static str, maker: OperatorId, tenant: TenantId| {
             let (ids, db) = (test.ids.clone(), test.db.clone());
             async move {
-                let new = NewKey {
-                    name: name.to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
-                    speaks_as: SpeaksAs::Program, made_by: "api key x".to_owned(), maker: KeyMaker::named(links::by_operator(maker)),
+                let new = NewApiKey {
+                    name: name.to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+                    speaks_as: KeySpeaker::Program, made_by: "api key x".to_owned(), maker: KeyMaker::named(links::by_operator(maker)),
                 };
                 db.write(tenant, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text
             }
@@ -409,7 +414,7 @@ on_both_engines! {
 
     async fn what_was_looked_at_before_a_proof_is_good_for_nothing_after_it(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+        let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();
         let hash = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         let other = passwords.hash(Password::new("correct horse battery")).await.unwrap();
         let squatted = NewOperator { password: Some(hash.clone()), proved: false, home: Some(shop), ..new("asha@shop.example") };
@@ -441,12 +446,12 @@ on_both_engines! {
                 let (kept, maker) = (ids.clone(), by.clone());
                 let unit = move |tx: &mut PlatformTx<'_>| {
                     let purpose = invitation(&format!("{name}@b.example"), shop);
-                    links::make(tx, &kept, &SystemRandom, &NewLink { purpose: &purpose, made_by: &maker, life: links::LIFE }, now)
+                    links::make(tx, &kept, &SystemRandom, &NewOneTimeLink { purpose: &purpose, made_by: &maker, life: links::LIFE }, now)
                 };
                 let link = door.write(unit).await.unwrap().1;
-                let new = NewKey {
-                    name: name.to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
-                    speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+                let new = NewApiKey {
+                    name: name.to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+                    speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::named(by),
                 };
                 (link, db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text)
             }
@@ -467,9 +472,9 @@ on_both_engines! {
         let shop = test.tenant("shop").await;
         let (asha, now) = (operator(&test, new("asha@shop.example")).await.id, test.clock.now());
         let (ids, by) = (test.ids.clone(), links::by_operator(asha));
-        let new = NewKey {
-            name: "late".to_owned(), carries: Carries::Role(Role::Owner), areas: None, bindings: None, expires_at: None,
-            speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+        let new = NewApiKey {
+            name: "late".to_owned(), carries: KeySubject::Role(Role::Owner), areas: None, bindings: None, expires_at: None,
+            speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::named(by),
         };
         let text = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap().text;
         let role = async || {
@@ -498,9 +503,9 @@ on_both_engines! {
         }
         let (asha, farid, lata) = (owners[0], owners[1], owners[2]);
         let (ids, by) = (test.ids.clone(), links::by_operator(asha));
-        let new = NewKey {
-            name: "till".to_owned(), carries: Carries::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
-            speaks_as: SpeaksAs::Program, made_by: by.clone(), maker: KeyMaker::named(by),
+        let new = NewApiKey {
+            name: "till".to_owned(), carries: KeySubject::Role(Role::Staff), areas: None, bindings: None, expires_at: None,
+            speaks_as: KeySpeaker::Program, made_by: by.clone(), maker: KeyMaker::named(by),
         };
         let made = test.db.write(shop, move |tx| keys::add(tx, &ids, &SystemRandom, &new, now)).await.unwrap();
         let id = made.key.id;

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::pauses::{self, Begun, Try};
-use munshi_identity::{Error, Token};
+use munshi_identity::pauses::{self, SignInAttempt, SignInThrottle};
+use munshi_identity::{Error, SecretToken};
 use munshi_store::PlatformTx;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, SystemRandom};
@@ -14,23 +14,23 @@ fn address(last: u8) -> Option<IpAddr> {
     Some(IpAddr::from([203, 0, 113, last]))
 }
 
-async fn begin(test: &TestDb, who: &Try) -> Begun {
+async fn begin(test: &TestDb, who: &SignInAttempt) -> SignInThrottle {
     let (who, now) = (who.clone(), test.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.begin(tx, now) };
     test.db.platform(OPERATORS).write(unit).await.unwrap()
 }
 
-async fn right(test: &TestDb, who: &Try) {
+async fn right(test: &TestDb, who: &SignInAttempt) {
     let (who, now) = (who.clone(), test.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.right(tx, now) };
     test.db.platform(OPERATORS).write(unit).await.unwrap();
 }
 
 /// How many of so many tries in a row are let through.
-async fn let_through(test: &TestDb, tries: impl Iterator<Item = Try>) -> usize {
+async fn let_through(test: &TestDb, tries: impl Iterator<Item = SignInAttempt>) -> usize {
     let mut count = 0;
     for one in tries {
-        count += usize::from(matches!(begin(test, &one).await, Begun::Go { .. }));
+        count += usize::from(matches!(begin(test, &one).await, SignInThrottle::Go { .. }));
     }
     count
 }
@@ -39,56 +39,56 @@ on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn one_account_from_one_address_waits_longer_each_time(test: TestDb) {
-        let who = Try::of("Asha@shop.example", address(1));
+        let who = SignInAttempt::of("Asha@shop.example", address(1));
         let mut waits = Vec::new();
         for _ in 0..9 {
             match begin(&test, &who).await {
-                Begun::Go { .. } => waits.push(0),
-                Begun::Wait(wait) => {
+                SignInThrottle::Go { .. } => waits.push(0),
+                SignInThrottle::Wait(wait) => {
                     waits.push(wait.as_secs());
                     test.clock.advance(wait);
-                    assert!(matches!(begin(&test, &who).await, Begun::Go { .. }));
+                    assert!(matches!(begin(&test, &who).await, SignInThrottle::Go { .. }));
                 }
             }
         }
         assert_eq!(waits, [0, 0, 0, 0, 1, 2, 4, 8, 16]);
         // Asking in vain makes it no longer; a day later all is forgotten.
-        let Begun::Wait(wait) = begin(&test, &who).await else { panic!("no pause") };
-        assert_eq!(begin(&test, &who).await, Begun::Wait(wait));
+        let SignInThrottle::Wait(wait) = begin(&test, &who).await else { panic!("no pause") };
+        assert_eq!(begin(&test, &who).await, SignInThrottle::Wait(wait));
         test.clock.advance(Duration::from_secs(24 * 3600));
         assert_eq!(let_through(&test, std::iter::repeat_n(who.clone(), 10)).await, 4);
         // A right password clears it.
         test.clock.advance(Duration::from_secs(1));
-        assert!(matches!(begin(&test, &who).await, Begun::Go { .. }));
+        assert!(matches!(begin(&test, &who).await, SignInThrottle::Go { .. }));
         right(&test, &who).await;
         assert_eq!(let_through(&test, std::iter::repeat_n(who, 10)).await, 4);
     }
 
     async fn many_accounts_from_one_address_are_held_up(test: TestDb) {
-        let accounts = |number: usize| Try::of(&format!("a{number}@b.example"), address(1));
+        let accounts = |number: usize| SignInAttempt::of(&format!("a{number}@b.example"), address(1));
         assert_eq!(let_through(&test, (0..200).map(accounts)).await, 20);
-        assert!(matches!(begin(&test, &Try::of("new@b.example", address(2))).await, Begun::Go { .. }));
+        assert!(matches!(begin(&test, &SignInAttempt::of("new@b.example", address(2))).await, SignInThrottle::Go { .. }));
         // Whoever signs in rightly there gets their own try back, and no more.
         test.clock.advance(Duration::from_secs(1));
-        let own = Try::of("own@b.example", address(1));
+        let own = SignInAttempt::of("own@b.example", address(1));
         for _ in 0..3 {
-            assert!(matches!(begin(&test, &own).await, Begun::Go { .. }));
+            assert!(matches!(begin(&test, &own).await, SignInThrottle::Go { .. }));
             right(&test, &own).await;
         }
         assert_eq!(let_through(&test, (300..310).map(accounts)).await, 1);
     }
 
     async fn one_account_from_many_addresses_waits_but_a_known_browser_does_not(test: TestDb) {
-        let strangers = (0..100).map(|last| Try::of("asha@shop.example", address(last)));
+        let strangers = (0..100).map(|last| SignInAttempt::of("asha@shop.example", address(last)));
         assert_eq!(let_through(&test, strangers).await, 10);
-        let Begun::Wait(wait) = begin(&test, &Try::of("asha@shop.example", address(250))).await else { panic!("no pause") };
+        let SignInThrottle::Wait(wait) = begin(&test, &SignInAttempt::of("asha@shop.example", address(250))).await else { panic!("no pause") };
         assert!(wait <= Duration::from_secs(300), "{wait:?}");
-        let browser = Token::random(&SystemRandom);
-        let own = Try::known("asha@shop.example", &browser);
-        assert!(matches!(begin(&test, &own).await, Begun::Go { .. }));
+        let browser = SecretToken::random(&SystemRandom);
+        let own = SignInAttempt::known("asha@shop.example", &browser);
+        assert!(matches!(begin(&test, &own).await, SignInThrottle::Go { .. }));
         assert_eq!(let_through(&test, std::iter::repeat_n(own, 20)).await, 5, "but it is no free pass");
-        let other = Try::of("farid@shop.example", address(200));
-        assert!(matches!(begin(&test, &other).await, Begun::Go { .. }), "other accounts don't wait");
+        let other = SignInAttempt::of("farid@shop.example", address(200));
+        assert!(matches!(begin(&test, &other).await, SignInThrottle::Go { .. }), "other accounts don't wait");
     }
 
     async fn tries_at_once_are_no_free_ones(test: TestDb) {
@@ -96,13 +96,13 @@ on_both_engines! {
         let mut racing = tokio::task::JoinSet::new();
         for number in 0..32 {
             let db = if number % 2 == 0 { &test.db } else { &second }.clone();
-            let (who, now) = (Try::of("asha@shop.example", address(1)), test.clock.now());
+            let (who, now) = (SignInAttempt::of("asha@shop.example", address(1)), test.clock.now());
             racing.spawn(async move {
                 let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> { who.begin(tx, now) };
                 db.platform(OPERATORS).write(unit).await.unwrap()
             });
         }
-        let through = racing.join_all().await.into_iter().filter(|begun| matches!(begun, Begun::Go { .. })).count();
+        let through = racing.join_all().await.into_iter().filter(|begun| matches!(begun, SignInThrottle::Go { .. })).count();
         assert_eq!(through, 4);
         let later = test.clock.now().plus(Duration::from_secs(25 * 3600));
         let swept = test.db.platform(OPERATORS).write(move |tx| pauses::sweep(tx, later)).await.unwrap();

@@ -1,18 +1,18 @@
 //! People and how they are reached, on both engines.
 
-use munshi_identity::persons::Wanted;
-use munshi_identity::{Address, Person, Role, Standing, persons};
+use munshi_identity::persons::PersonFilter;
+use munshi_identity::{ContactAddress, Person, PrincipalStanding, Role, persons};
 use munshi_store::{Error, PageRequest, Result, Tx};
 use munshi_test_support::on_both_engines;
-use munshi_types::{Clock, Ids, Language};
+use munshi_types::{Clock, IdGenerator, Language};
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_identity::MIGRATIONS];
 
     async fn a_number_is_one_persons_within_a_tenant_and_anothers_in_the_next(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
-        let (ids, now) = (Ids::system(), test.clock.now());
-        let phone = Address::phone("98123 45678").unwrap();
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
+        let phone = ContactAddress::phone("98123 45678").unwrap();
         for tenant in [shop, clinic] {
             let (person, phone) = (Person::new(&ids, "Raju", now), phone.clone());
             test.db.write(tenant, move |tx| -> Result<()> {
@@ -33,7 +33,7 @@ on_both_engines! {
 
     async fn members_come_highest_first_and_who_left_is_nobody(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let (ids, now) = (Ids::system(), test.clock.now());
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
         let people = [("Asha", Some(Role::Staff)), ("Farid", Some(Role::Owner)), ("Customer", None), ("Gone", Some(Role::Admin))];
         for (name, role) in people {
             let mut person = Person { role, language: Some(Language::Tamil), ..Person::new(&ids, name, now) };
@@ -49,13 +49,13 @@ on_both_engines! {
         let (asha, gone) = test.db.read(shop, move |tx| -> Result<_> {
             Ok((members[1].principal(tx), gone.principal(tx)))
         }).await.unwrap();
-        assert_eq!(asha.standing, Standing::Member(Role::Staff));
-        assert_eq!((gone.standing, gone.person), (Standing::Anonymous, None));
+        assert_eq!(asha.standing, PrincipalStanding::Member(Role::Staff));
+        assert_eq!((gone.standing, gone.person), (PrincipalStanding::Anonymous, None));
     }
 
     async fn everybody_met_is_found_with_their_addresses(test: TestDb) {
         let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
-        let (ids, now) = (Ids::system(), test.clock.now());
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
         let person = |at: u64, name: &str, role| {
             Person { role, ..Person::new(&ids, name, now.plus(std::time::Duration::from_secs(at))) }
         };
@@ -67,9 +67,9 @@ on_both_engines! {
         let (first, second) = (owner.id, writer.id);
         test.db.write(shop, move |tx| -> Result<()> {
             people.iter().try_for_each(|one| persons::put(tx, one))?;
-            persons::add_address(tx, first, &Address::phone("9812345678").unwrap())?;
-            persons::add_address(tx, first, &Address::email("farid@shop.example").unwrap())?;
-            persons::add_address(tx, second, &Address::channel("telegram", "88123456").unwrap())
+            persons::add_address(tx, first, &ContactAddress::phone("9812345678").unwrap())?;
+            persons::add_address(tx, first, &ContactAddress::email("farid@shop.example").unwrap())?;
+            persons::add_address(tx, second, &ContactAddress::channel("telegram", "88123456").unwrap())
         }).await.unwrap();
         let found = test.db.read(shop, persons::reached).await.unwrap();
         let all: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.addresses.len())).collect();
@@ -90,7 +90,7 @@ on_both_engines! {
         assert_eq!(count(shop).await.unwrap(), 0);
         let asha = Person::new(&ids, "Asha", now);
         let renamed = Person { name: "Asha Rao".to_owned(), ..asha.clone() };
-        let (id, phone) = (asha.id, Address::phone("9812345678").unwrap());
+        let (id, phone) = (asha.id, ContactAddress::phone("9812345678").unwrap());
         let nameless = Person { visitor: true, ..Person::new(&ids, "", now) };
         let mut before = 0;
         type Act = Box<dyn Fn(&mut Tx<'_>) -> Result<()> + Send + Sync>;
@@ -138,7 +138,7 @@ on_both_engines! {
         let shop = test.tenant("shop").await;
         let now = test.clock.now();
         for round in 0..5 {
-            let owners = [0, 1].map(|_| Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), "Asha", now) });
+            let owners = [0, 1].map(|_| Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), "Asha", now) });
             let both = owners.clone();
             test.db.write(shop, move |tx| both.iter().try_for_each(|owner| persons::put(tx, owner))).await.unwrap();
             let leave = |owner: Person| test.db.write(shop, move |tx| -> Result<bool> {
@@ -159,21 +159,21 @@ on_both_engines! {
 
     async fn everybody_is_listed_in_pages_with_their_addresses(test: TestDb) {
         let shop = test.tenant("shop").await;
-        let (ids, now) = (Ids::system(), test.clock.now());
+        let (ids, now) = (IdGenerator::system(), test.clock.now());
         test.db.write(shop, move |tx| -> Result<()> {
             for number in 0..5 {
                 let left_at = (number == 0).then_some(now);
                 let person = Person { left_at, ..Person::new(&ids, "Raju", now) };
                 persons::put(tx, &person)?;
-                persons::add_address(tx, person.id, &Address::phone(&format!("981234567{number}")).unwrap())?;
+                persons::add_address(tx, person.id, &ContactAddress::phone(&format!("981234567{number}")).unwrap())?;
             }
             Ok(())
         }).await.unwrap();
         let (here, all, named, addresses) = test.db.read(shop, |tx| -> Result<_> {
             let request = PageRequest::new(None, 3);
-            let here = persons::list(tx, Wanted::Here, &request)?;
-            let rest = persons::list(tx, Wanted::Here, &PageRequest::new(here.next, 3))?;
-            let all = persons::list(tx, Wanted::Everybody, &PageRequest::new(None, 100))?.items.len();
+            let here = persons::list(tx, PersonFilter::Here, &request)?;
+            let rest = persons::list(tx, PersonFilter::Here, &PageRequest::new(here.next, 3))?;
+            let all = persons::list(tx, PersonFilter::Everybody, &PageRequest::new(None, 100))?.items.len();
             let addresses = persons::addresses(tx, rest.items[0].id)?;
             Ok((here.items.len() + rest.items.len(), all, persons::named(tx, "Raju")?.len(), addresses))
         }).await.unwrap();

@@ -3,8 +3,8 @@
 use munshi_identity::keys::{self, KEYS};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::{MIGRATIONS, Person, Role, persons};
-use munshi_store::migrate::{self, Request};
-use munshi_store::{Db, Migrations, Options, PlatformTx, across_tenants, params};
+use munshi_store::migrate::{self, MigrationRequest};
+use munshi_store::{Db, Migrations, PlatformTx, StoreOptions, across_tenants, params};
 use munshi_test_support::on_both_engines;
 use munshi_types::{Clock, KeyId, OperatorId, TenantId};
 
@@ -13,10 +13,10 @@ const BEFORE: usize = 4;
 
 async fn brought_up(test: &munshi_test_support::TestDb) -> Db {
     let migrations = Migrations::new(&[munshi_store::MIGRATIONS, MIGRATIONS]).unwrap();
-    let request = Request {
+    let request = MigrationRequest {
         address: test.address.clone(),
         owner: None,
-        options: Options::default(),
+        options: StoreOptions::default(),
         migrations: migrations.clone(),
         now: test.clock.now(),
         backups: None,
@@ -40,9 +40,9 @@ on_both_engines! {
         }).await.unwrap();
         let db = brought_up(&test).await;
         let found = db.read(shop, move |tx| Ok::<_, munshi_identity::Error>((keys::find(tx, till)?.unwrap(), keys::find(tx, own)?.unwrap()))).await.unwrap();
-        assert_eq!((found.0.speaks_as, found.1.speaks_as), (keys::SpeaksAs::Program, keys::SpeaksAs::Person));
+        assert_eq!((found.0.speaks_as, found.1.speaks_as), (keys::KeySpeaker::Program, keys::KeySpeaker::Person));
         assert_eq!((found.1.ceiling, found.1.maker.as_str()), (Some(Role::Staff), "operator x"));
-        for (speaks_as, name) in [(keys::SpeaksAs::Person, "asha's"), (keys::SpeaksAs::Program, "till")] {
+        for (speaks_as, name) in [(keys::KeySpeaker::Person, "asha's"), (keys::KeySpeaker::Program, "till")] {
             let assumed = db.platform(KEYS).read(move |tx| keys::assumed(tx, speaks_as, now)).await.unwrap();
             assert_eq!(assumed, [(shop, name.to_owned())]);
         }

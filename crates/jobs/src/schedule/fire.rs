@@ -1,9 +1,9 @@
 //! Making the jobs that are due.
 
-use munshi_store::{Json, PlatformTx, across_tenants, params};
-use munshi_types::{Ids, TenantId, Timestamp, Zone};
+use munshi_store::{JsonText, PlatformTx, across_tenants, params};
+use munshi_types::{IdGenerator, TenantId, Timestamp, Zone};
 
-use super::rule::Rule;
+use super::rule::ScheduleRule;
 use crate::error::Result;
 use crate::job::NewJob;
 
@@ -15,7 +15,7 @@ struct Due {
     name: String,
     kind: String,
     priority: i64,
-    payload: Json,
+    payload: JsonText,
     rule: String,
     zone: Option<String>,
     at: Timestamp,
@@ -24,7 +24,7 @@ struct Due {
 /// Fires what is due and sets the next time, in one transaction: on SQLite the writer, on Postgres the row's lock
 /// keeps any other node from firing the same. While a schedule's last job is still waiting or running no other is
 /// made. Paused tenants' schedules wait.
-pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &Ids, now: Timestamp) -> Result<u64> {
+pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<u64> {
     let mut fired = 0;
     for due in due(tx, now)? {
         let next = next_time(&due, now);
@@ -47,7 +47,7 @@ pub(crate) fn fire(tx: &mut PlatformTx<'_>, ids: &Ids, now: Timestamp) -> Result
 
 fn next_time(due: &Due, now: Timestamp) -> Result<Timestamp> {
     let zone: Zone = due.zone.as_deref().and_then(|zone| zone.parse().ok()).unwrap_or_default();
-    due.rule.parse::<Rule>()?.next_after_firing(due.at, now, &zone)
+    due.rule.parse::<ScheduleRule>()?.next_after_firing(due.at, now, &zone)
 }
 
 fn due(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Due>> {
@@ -86,7 +86,7 @@ pub(crate) fn wake_overslept(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<
     )?)
 }
 
-fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &Ids, now: Timestamp) -> Result<u64> {
+fn enqueue(tx: &mut PlatformTx<'_>, due: &Due, ids: &IdGenerator, now: Timestamp) -> Result<u64> {
     let id: munshi_types::JobId = ids.next();
     let key = format!("schedule {}", due.name);
     Ok(tx.execute(

@@ -4,9 +4,9 @@ mod fire;
 mod rule;
 
 pub(crate) use fire::{fire, wake_overslept};
-pub use rule::Rule;
+pub use rule::ScheduleRule;
 
-use munshi_store::{Json, Tx, params};
+use munshi_store::{JsonText, Tx, params};
 use munshi_types::{Timestamp, Zone};
 use serde::Serialize;
 
@@ -18,9 +18,9 @@ use crate::job::Priority;
 pub struct Schedule {
     pub name: String,
     pub kind: &'static str,
-    pub payload: Json,
+    pub payload: JsonText,
     pub priority: Priority,
-    pub rule: Rule,
+    pub rule: ScheduleRule,
     /// None: the tenant's own, also when it moves.
     pub zone: Option<Zone>,
 }
@@ -30,9 +30,9 @@ impl Schedule {
         name: impl Into<String>,
         kind: &'static str,
         payload: &impl Serialize,
-        rule: Rule,
+        rule: ScheduleRule,
     ) -> Result<Self> {
-        let (name, payload) = (name.into(), Json::of(payload)?);
+        let (name, payload) = (name.into(), JsonText::of(payload)?);
         Ok(Self { name, kind, payload, priority: Priority::Background, rule, zone: None })
     }
 }

@@ -11,12 +11,12 @@ use crate::error::{Error, Result};
 
 /// `cron 0 9 * * 1-5`, by the clock on the wall of a zone, or `every 1800`, in seconds whatever the clock says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rule {
+pub enum ScheduleRule {
     Cron(Box<Cron>),
     Every(Duration),
 }
 
-impl Rule {
+impl ScheduleRule {
     pub fn cron(expression: &str) -> Result<Self> {
         let cron = Cron::from_str(expression).map_err(|error| {
             Error::Rule(format!(
@@ -60,7 +60,7 @@ impl Rule {
     }
 }
 
-impl fmt::Display for Rule {
+impl fmt::Display for ScheduleRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cron(cron) => write!(f, "cron {}", cron.as_str()),
@@ -69,7 +69,7 @@ impl fmt::Display for Rule {
     }
 }
 
-impl FromStr for Rule {
+impl FromStr for ScheduleRule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     fn next(rule: &str, from: &str, zone: &str) -> String {
-        let rule: Rule = rule.parse().unwrap();
+        let rule: ScheduleRule = rule.parse().unwrap();
         rule.next_after(from.parse().unwrap(), &zone.parse().unwrap()).unwrap().to_string()
     }
 
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_interval_keeps_its_beat_and_makes_up_for_nothing() {
-        let rule: Rule = "every 60".parse().unwrap();
+        let rule: ScheduleRule = "every 60".parse().unwrap();
         let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000);
         let zone = Zone::default();
         assert_eq!(rule.next_after_firing(at(60), at(61), &zone).unwrap(), at(120));
@@ -122,11 +122,11 @@ mod tests {
     fn what_is_no_rule_says_what_is() {
         for bad in ["", "cron", "cron x", "cron 61 * * * *", "every 0", "every -5", "every soon", "sometimes"]
         {
-            assert!(bad.parse::<Rule>().is_err(), "{bad}");
+            assert!(bad.parse::<ScheduleRule>().is_err(), "{bad}");
         }
-        assert!(Rule::every(Duration::from_millis(10)).is_err());
+        assert!(ScheduleRule::every(Duration::from_millis(10)).is_err());
         for good in ["cron 0 9 * * 1-5", "every 1800"] {
-            assert_eq!(good.parse::<Rule>().unwrap().to_string(), good);
+            assert_eq!(good.parse::<ScheduleRule>().unwrap().to_string(), good);
         }
     }
 }

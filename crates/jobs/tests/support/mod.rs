@@ -5,11 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_jobs::{
-    Failure, JOBS, Job, JobView, Kind, NewJob, Options, Queue, Registry, Result, Runner, State, letters,
+    JOBS, Job, JobFailure, JobKind, JobQueue, JobRegistry, JobRunner, JobRunnerOptions, JobState, JobView,
+    NewJob, Result, letters,
 };
 use munshi_store::{Db, Migration, PageRequest, Tx, params};
 use munshi_test_support::TestDb;
-use munshi_types::{Clock, Ids, SeededRandom, TenantId};
+use munshi_types::{Clock, IdGenerator, SeededRandom, TenantId};
 
 /// Where jobs leave their effect.
 pub(crate) const EFFECTS: &[Migration] = &[Migration {
@@ -20,22 +21,27 @@ pub(crate) const EFFECTS: &[Migration] = &[Migration {
 /// What ran, in order.
 pub(crate) type Log = Arc<Mutex<Vec<String>>>;
 
-pub(crate) fn queue(test: &TestDb) -> Queue {
-    Queue::new(test.clock.clone(), test.ids.clone())
+pub(crate) fn queue(test: &TestDb) -> JobQueue {
+    JobQueue::new(test.clock.clone(), test.ids.clone())
 }
 
-pub(crate) fn quick() -> Options {
-    Options { grace: Duration::from_millis(200), ..Options::default() }
+pub(crate) fn quick() -> JobRunnerOptions {
+    JobRunnerOptions { grace: Duration::from_millis(200), ..JobRunnerOptions::default() }
 }
 
-pub(crate) fn runner(db: &Db, queue: &Queue, registry: Registry, options: Options) -> Runner {
-    Runner::new(db.clone(), queue, Arc::new(SeededRandom::new(7)), registry, options)
+pub(crate) fn runner(
+    db: &Db,
+    queue: &JobQueue,
+    registry: JobRegistry,
+    options: JobRunnerOptions,
+) -> JobRunner {
+    JobRunner::new(db.clone(), queue, Arc::new(SeededRandom::new(7)), registry, options)
 }
 
 /// A kind whose jobs only write their payload into the log.
-pub(crate) fn logging(log: &Log) -> Registry {
-    let (mut registry, log) = (Registry::default(), log.clone());
-    registry.add(Kind::new("note"), move |job| {
+pub(crate) fn logging(log: &Log) -> JobRegistry {
+    let (mut registry, log) = (JobRegistry::default(), log.clone());
+    registry.add(JobKind::new("note"), move |job| {
         let log = log.clone();
         async move {
             log.lock().unwrap().push(job.read::<String>()?);
@@ -49,12 +55,12 @@ pub(crate) fn note(text: &str) -> NewJob {
     NewJob::new("note", &text).unwrap()
 }
 
-pub(crate) async fn enqueue(db: &Db, queue: &Queue, tenant: TenantId, job: NewJob) -> munshi_types::JobId {
+pub(crate) async fn enqueue(db: &Db, queue: &JobQueue, tenant: TenantId, job: NewJob) -> munshi_types::JobId {
     let queue = queue.clone();
     db.write(tenant, move |tx| queue.enqueue(tx, &job)).await.unwrap().id()
 }
 
-pub(crate) async fn jobs_in(db: &Db, state: State) -> Vec<JobView> {
+pub(crate) async fn jobs_in(db: &Db, state: JobState) -> Vec<JobView> {
     let request = PageRequest::new(None, 500);
     db.platform(JOBS).read(move |tx| letters::list(tx, state, None, &request)).await.unwrap().items
 }
@@ -72,10 +78,10 @@ pub(crate) async fn effects(db: &Db, tenant: TenantId) -> i64 {
         .unwrap_or_else(|error: munshi_store::Error| panic!("{error}"))
 }
 
-pub(crate) fn passing(why: &str) -> Failure {
-    Failure::Passing(why.to_owned())
+pub(crate) fn passing(why: &str) -> JobFailure {
+    JobFailure::Passing(why.to_owned())
 }
 
-pub(crate) fn system_queue() -> Queue {
-    Queue::new(Arc::new(munshi_types::SystemClock), Ids::system())
+pub(crate) fn system_queue() -> JobQueue {
+    JobQueue::new(Arc::new(munshi_types::SystemClock), IdGenerator::system())
 }

@@ -4,16 +4,16 @@ use munshi_types::{Language, Script};
 
 use crate::lexicon::{self, Languages, Meaning};
 use crate::number::Number;
-use crate::numbers::{self, Certainty, Found};
-use crate::reader::Reader;
-use crate::token::{Kind, Token};
+use crate::numbers::{self, Certainty, NumberSpan};
+use crate::reader::TokenizedMessage;
+use crate::token::{MessageToken, MessageTokenKind};
 
 /// Words that make a bare scale say nothing exact: a couple of hundred, kuch hazaar. As the fold leaves them.
 const VAGUE: &[&str] =
     &["of", "few", "several", "some", "kuch", "kai", "thode", "anek", "kichu", "kahi", "ketlak"];
 
 /// What the languages the message may be in make of the number at a token, taken together.
-pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
+pub(super) fn agree(reader: &TokenizedMessage<'_>, at: usize) -> Option<NumberSpan> {
     let mut all = reader.numbers(at, reader.tokens.len());
     let Some(mut best) = all.next() else { return elsewhere(reader, at) };
     for other in all {
@@ -55,9 +55,9 @@ pub(super) fn agree(reader: &Reader<'_>, at: usize) -> Option<Found> {
 }
 
 /// A number that only languages know which the message was not taken to be in.
-fn elsewhere(reader: &Reader<'_>, at: usize) -> Option<Found> {
+fn elsewhere(reader: &TokenizedMessage<'_>, at: usize) -> Option<NumberSpan> {
     reader.token(at).filter(|token| !reader.sure && token.is_word())?;
-    let counted = |found: &Found| !found.bare_scale && (found.scaled || super::counts(reader, found.to));
+    let counted = |found: &NumberSpan| !found.bare_scale && (found.scaled || super::counts(reader, found.to));
     let read = |language: Language| reader.line(language).read(&reader.tokens, at);
     let mut all = Language::ALL.into_iter().filter_map(read).filter(|found| !found.guessed && counted(found));
     let mut best = all.next()?;
@@ -75,7 +75,7 @@ fn elsewhere(reader: &Reader<'_>, at: usize) -> Option<Found> {
 
 /// A word beside number words that begins like one but is none may be part of the number, misspelled. What is
 /// left of the number is then not to be trusted.
-fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_neighbours(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let found_bare = found.bare_scale;
     let like = |at: usize, least: usize| {
         reader.token(at).is_some_and(|token| {
@@ -109,13 +109,13 @@ fn doubt_neighbours(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// Whether a word begins as a number word may; Latin letters spell anything.
-fn may_begin(reader: &Reader<'_>, token: &Token<'_>) -> bool {
+fn may_begin(reader: &TokenizedMessage<'_>, token: &MessageToken<'_>) -> bool {
     token.script() == Some(Script::Latin) || lexicon::opens(token.text, reader.known)
 }
 
 /// Whether an unknown word right before a bare scale may say how many. The north seldom says a bare hundred after
 /// a name without its case word, and a name has its capital; the south says a bare thousand all the time.
-fn may_count(reader: &Reader<'_>, at: usize, token: &Token<'_>) -> bool {
+fn may_count(reader: &TokenizedMessage<'_>, at: usize, token: &MessageToken<'_>) -> bool {
     let known = token.senses.iter().any(|sense| sense.languages.meets(reader.known));
     let capital = token.text.starts_with(|letter: char| letter.is_ascii_uppercase());
     let northern = reader.languages.iter().any(|language| !Languages::DRAVIDIAN.has(*language));
@@ -124,7 +124,7 @@ fn may_count(reader: &Reader<'_>, at: usize, token: &Token<'_>) -> bool {
 }
 
 /// `teen sau do` is 302, or "give three hundred".
-fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_verb(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let last = found.to.saturating_sub(1);
     let verb = reader
         .token(last)
@@ -145,7 +145,7 @@ fn doubt_verb(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// `five k` may be five thousand, but `500 k liye` is not.
-fn doubt_letter(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_letter(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let scale = match reader.token(found.to).filter(|token| !token.glued).map(|token| token.text) {
         Some("k" | "K") => 1_000,
         Some("L") => 100_000,
@@ -160,9 +160,9 @@ fn doubt_letter(reader: &Reader<'_>, found: &mut Found) {
 
 /// `2L doodh` is litres, `4K TV` no money: a letter run into digits is a scale for sure only beside money. `2k5` is
 /// 2,005 or 2,500.
-pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool) {
+pub(super) fn doubt_run_in(reader: &TokenizedMessage<'_>, found: &mut NumberSpan, marked: bool) {
     let letter = |at: usize| reader.token(at).filter(|token| token.glued).map(|token| token.text);
-    let digits = |at: usize| reader.token(at).filter(|token| token.kind == Kind::Digits);
+    let digits = |at: usize| reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits);
     let (Some(last), Some(count)) = (found.to.checked_sub(1), digits(found.from)) else { return };
     let count = numbers::digits::read(count.text).and_then(|spoken| spoken.readings.first().copied());
     const SCREENS: &[&str] = &["tv", "video", "led", "camera", "monitor", "display", "ultra", "smart"];
@@ -186,7 +186,7 @@ pub(super) fn doubt_run_in(reader: &Reader<'_>, found: &mut Found, marked: bool)
 }
 
 /// `number 500 diya` may only name the 500.
-pub(super) fn doubt_named(reader: &Reader<'_>, found: &mut Found) {
+pub(super) fn doubt_named(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let phone = |meaning| (meaning == Meaning::Phone).then_some(());
     let named = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(|token| {
         let number = ["num", "nam", "nem"].iter().any(|front| token.key.starts_with(front));
@@ -198,7 +198,7 @@ pub(super) fn doubt_named(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// `do hi sau` is two hundred, and only that: a small word may stand between a scale and its count.
-fn doubt_particle(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_particle(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     const ONLY: &[&str] = &["hi", "bhi", "to", "toh", "ही", "भी", "तो", "च", "j", "જ", "ਹੀ"];
     let Some(at) = found.from.checked_sub(2).filter(|_| found.bare_scale) else { return };
     let only = reader.token(at + 1).is_some_and(|token| ONLY.contains(&token.text));
@@ -211,7 +211,7 @@ fn doubt_particle(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// A word nobody knows between a number and its money word may be the rest of the number: eksho *poncash* taka.
-fn doubt_gap(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_gap(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let unknown = reader.token(found.to).is_some_and(|token| {
         let small = !token.text.starts_with(|letter: char| letter.is_uppercase());
         token.is_word() && token.senses.is_empty() && token.key.len() > 2 && small
@@ -223,7 +223,7 @@ fn doubt_gap(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// `ek hajar ne ek` is 1,001, or a thousand, and one more of something.
-fn doubt_and(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_and(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     const AND: &[&str] = &["aur", "ne", "ane", "ani", "ate", "और", "ને", "અને", "आणि", "ਅਤੇ"];
     let joined = reader.token(found.to).is_some_and(|token| AND.contains(&token.text));
     if !joined || !found.scaled || found.digits {
@@ -242,7 +242,7 @@ fn doubt_and(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// `hazaar-paanch sau` is 1,500, or some hundreds up to a thousand.
-fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_hyphen(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let hyphen = reader.token(found.from + 1).is_some_and(|token| token.text == "-");
     if !(hyphen && found.bare_scale && found.to > found.from + 2) {
         return;
@@ -255,7 +255,7 @@ fn doubt_hyphen(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// Numbers said loosely: ek aadh hazaar, hazaar ek do, do paanch sau. `before` is the word before it that is free.
-pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option<usize>) {
+pub(super) fn doubt_about(reader: &TokenizedMessage<'_>, found: &mut NumberSpan, before: Option<usize>) {
     if !found.scaled || found.digits {
         return;
     }
@@ -289,7 +289,7 @@ pub(super) fn doubt_about(reader: &Reader<'_>, found: &mut Found, before: Option
 }
 
 /// De do, bhej do: give, and no two.
-fn is_given(reader: &Reader<'_>, at: usize) -> bool {
+fn is_given(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     const STEMS: &[&str] = &[
         "de", "bhej", "kar", "likh", "rakh", "dal", "nikal", "kat", "jod", "chuka", "lauta", "pakda", "dila",
         "transfer", "send", "jama", "bol", "bata", "mila", "ghata", "chadha", "hata",
@@ -299,10 +299,10 @@ fn is_given(reader: &Reader<'_>, at: usize) -> bool {
 }
 
 /// Money of other countries is no rupees, whatever its number.
-pub(super) fn doubt_foreign(reader: &Reader<'_>, found: &mut Found) {
+pub(super) fn doubt_foreign(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     const FOREIGN: &[&str] =
         &["$", "€", "£", "¥", "usd", "eur", "gbp", "aed", "dollar", "dollars", "euro", "euros", "dirham"];
-    let is = |token: &Token<'_>| FOREIGN.iter().any(|name| token.text.eq_ignore_ascii_case(name));
+    let is = |token: &MessageToken<'_>| FOREIGN.iter().any(|name| token.text.eq_ignore_ascii_case(name));
     let before = found.from.checked_sub(1).and_then(|at| reader.token(at)).is_some_and(is);
     if before || reader.token(found.to).is_some_and(is) {
         found.spoken.certainty = Certainty::Ambiguous;
@@ -310,16 +310,17 @@ pub(super) fn doubt_foreign(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// English in another script says no bare hundred: what says how many was not understood.
-fn doubt_loan(reader: &Reader<'_>, found: &mut Found) {
-    let loan =
-        |token: &Token<'_>| token.script() != Some(Script::Latin) && lexicon::loan(token.text).is_some();
+fn doubt_loan(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
+    let loan = |token: &MessageToken<'_>| {
+        token.script() != Some(Script::Latin) && lexicon::loan(token.text).is_some()
+    };
     if found.bare_scale && reader.token(found.from).is_some_and(loan) {
         found.spoken.certainty = Certainty::Ambiguous;
     }
 }
 
 /// `5 kodi` is five crore in Tamil and Malayalam, five score in the north, and `500 kodi` is "give 500" in Kannada.
-fn doubt_kodi(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_kodi(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let kodi = |at: usize| {
         at > found.from
             && reader

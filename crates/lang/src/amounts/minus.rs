@@ -1,12 +1,12 @@
 //! Amounts with a minus before them: taken away, or only after a dash.
 
-use crate::numbers::{Certainty, Found};
-use crate::reader::{Reader, is_short_rupee};
+use crate::numbers::{Certainty, NumberSpan};
+use crate::reader::{TokenizedMessage, is_short_rupee};
 
 const WORDS: &[&str] = &["minus", "मायनस", "माइनस", "মাইনাস", "માઇનસ", "ਮਾਈਨਸ", "மைனஸ்", "మైనస్", "ಮೈನಸ್", "മൈനസ്"];
 
 /// The minus right before a token. A dash between two words or digits is none: Ramesh - 500, 5-7.
-pub(super) fn before(reader: &Reader<'_>, at: usize) -> Option<usize> {
+pub(super) fn before(reader: &TokenizedMessage<'_>, at: usize) -> Option<usize> {
     let place = at.checked_sub(1)?;
     let sign = reader.token(place)?;
     if WORDS.iter().any(|word| sign.text.eq_ignore_ascii_case(word)) {
@@ -23,9 +23,9 @@ pub(super) fn before(reader: &Reader<'_>, at: usize) -> Option<usize> {
 
 /// Reads a number both ways. The dash before an amount is most often a minus where nothing else could be: at the
 /// beginning, beside a rupee sign.
-pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found, minus: usize, marked: bool) {
+pub(super) fn doubt(reader: &TokenizedMessage<'_>, found: &mut NumberSpan, minus: usize, marked: bool) {
     let sign = reader.token(minus);
-    let word = sign.is_some_and(crate::token::Token::is_word);
+    let word = sign.is_some_and(crate::token::MessageToken::is_word);
     let alone = marked || minus == 0 || sign.is_some_and(|sign| sign.glued);
     let negative = found.spoken.readings.iter().map(|value| value.negative());
     found.spoken.readings = match word || alone {

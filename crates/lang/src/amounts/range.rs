@@ -3,11 +3,11 @@
 use super::doubt::agree;
 use crate::lexicon::Meaning;
 use crate::number::Number;
-use crate::numbers::{Certainty, Found, Spoken};
-use crate::reader::Reader;
+use crate::numbers::{Certainty, NumberReadings, NumberSpan};
+use crate::reader::TokenizedMessage;
 
 /// A number with what follows it, when that belongs to it; and whether they are the ends of a range.
-pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
+pub(super) fn join(reader: &TokenizedMessage<'_>, low: NumberSpan) -> (NumberSpan, bool) {
     let between = low.from.checked_sub(1).and_then(|at| reader.token(at));
     let between = between.is_some_and(|token| token.text.eq_ignore_ascii_case("between"));
     let (next, said) = match reader.token(low.to) {
@@ -20,27 +20,27 @@ pub(super) fn join(reader: &Reader<'_>, low: Found) -> (Found, bool) {
     let [from] = *low.spoken.readings.as_slice() else { return (low, false) };
     let [to] = *high.spoken.readings.as_slice() else { return (low, false) };
     if is_each(from, to, &low, &high) {
-        return (Found { from: low.from, ..high }, false);
+        return (NumberSpan { from: low.from, ..high }, false);
     }
     if let Some(from) = low_end(from, to, &low, &high, said) {
-        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![from, to] };
-        return (Found { to: high.to, spoken, weak: false, scaled: high.scaled, ..low }, true);
+        let spoken = NumberReadings { certainty: Certainty::Ambiguous, readings: vec![from, to] };
+        return (NumberSpan { to: high.to, spoken, weak: false, scaled: high.scaled, ..low }, true);
     }
     // Bengal also counts in scores: dui kuri.
     let score = reader.token(next).is_some_and(|token| token.key == "kuri") && to == Number::from_whole(20);
     if let Some(value) = from.times(20).filter(|_| score && !said && high.to == next + 1) {
-        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
-        return (Found { to: high.to, spoken, weak: false, ..low }, false);
+        let spoken = NumberReadings { certainty: Certainty::Ambiguous, readings: vec![value, to] };
+        return (NumberSpan { to: high.to, spoken, weak: false, ..low }, false);
     }
     if let Some(value) = said_hundreds(from, to, &low, &high).filter(|_| !said) {
-        let spoken = Spoken { certainty: Certainty::Ambiguous, readings: vec![value, to] };
-        return (Found { to: high.to, spoken, weak: false, ..low }, false);
+        let spoken = NumberReadings { certainty: Certainty::Ambiguous, readings: vec![value, to] };
+        return (NumberSpan { to: high.to, spoken, weak: false, ..low }, false);
     }
     (low, false)
 }
 
 /// Said twice it means each: sau sau, paanch-paanch sau.
-fn is_each(from: Number, to: Number, low: &Found, high: &Found) -> bool {
+fn is_each(from: Number, to: Number, low: &NumberSpan, high: &NumberSpan) -> bool {
     let scaled_up = !low.scaled
         && high.scaled
         && [100, 1_000, 100_000, 10_000_000].into_iter().any(|scale| from.times(scale) == Some(to));
@@ -48,7 +48,7 @@ fn is_each(from: Number, to: Number, low: &Found, high: &Found) -> bool {
 }
 
 /// The low end of a range, when the two numbers are one: 500 se 600, do teen sau.
-fn low_end(from: Number, to: Number, low: &Found, high: &Found, said: bool) -> Option<Number> {
+fn low_end(from: Number, to: Number, low: &NumberSpan, high: &NumberSpan, said: bool) -> Option<Number> {
     if low.digits != high.digits && !high.scaled {
         return None;
     }
@@ -73,7 +73,7 @@ fn lift(from: Number, to: Number, scaled: bool, high_scaled: bool) -> Option<Num
 }
 
 /// Prices are often said without their hundred: two fifty, do pachas.
-fn said_hundreds(from: Number, to: Number, low: &Found, high: &Found) -> Option<Number> {
+fn said_hundreds(from: Number, to: Number, low: &NumberSpan, high: &NumberSpan) -> Option<Number> {
     // Ek saath is "together".
     let words = !low.digits && !high.digits && !low.scaled && !high.scaled && !high.weak;
     let hundreds = from.as_whole().filter(|count| words && (1..10).contains(count))?;

@@ -4,12 +4,12 @@ use munshi_types::Language;
 
 use crate::lexicon::{self, Meaning};
 use crate::number::Number;
-use crate::numbers::{Certainty, Found};
-use crate::reader::Reader;
-use crate::token::Token;
+use crate::numbers::{Certainty, NumberSpan};
+use crate::reader::TokenizedMessage;
+use crate::token::MessageToken;
 
 /// A number that reads otherwise in another language, or together with the word before it, is in doubt.
-pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
+pub(super) fn doubt(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     if found.digits {
         return;
     }
@@ -17,7 +17,7 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
     let lines = Language::ALL.map(|language| reader.line(language));
     let before = found.from.checked_sub(1).filter(|at| {
         let scale = || lines.iter().any(|line| line.is_scale(&reader.tokens, *at));
-        let word = reader.token(*at).is_some_and(Token::is_word);
+        let word = reader.token(*at).is_some_and(MessageToken::is_word);
         word && (found.bare_scale || !reader.sure || scale())
     });
     for line in lines {
@@ -43,14 +43,14 @@ pub(super) fn doubt(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// A number word right before a scale says how many of it, unless it is as likely something else.
-fn add_longer(reader: &Reader<'_>, found: &mut Found, longer: Found) {
+fn add_longer(reader: &TokenizedMessage<'_>, found: &mut NumberSpan, longer: NumberSpan) {
     let counts = reader.token(longer.from).is_some_and(|token| {
         let small = !token.text.starts_with(|letter: char| letter.is_uppercase());
         !token.clashes() && small
     });
     if counts && found.bare_scale && !longer.guessed {
         let shorter = std::mem::take(&mut found.spoken.readings);
-        *found = Found { to: found.to.max(longer.to), ..longer };
+        *found = NumberSpan { to: found.to.max(longer.to), ..longer };
         found.spoken.certainty = Certainty::Ambiguous;
         add(found, &shorter);
     } else {
@@ -60,7 +60,7 @@ fn add_longer(reader: &Reader<'_>, found: &mut Found, longer: Found) {
 
 /// One word with a last a that many write and do not say is also what it means without it: panchasha is five
 /// hundred in Odia, and fifty in Bengali.
-fn doubt_last_vowel(reader: &Reader<'_>, found: &mut Found) {
+fn doubt_last_vowel(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let token = reader.token(found.from).filter(|_| found.to == found.from + 1 && !reader.sure);
     let open = token.filter(|token| token.text.ends_with('a') && !token.text.ends_with("aa"));
     let bare = open.and_then(|token| token.key.strip_suffix('a')).filter(|bare| bare.len() > 3);
@@ -71,7 +71,7 @@ fn doubt_last_vowel(reader: &Reader<'_>, found: &mut Found) {
     }
 }
 
-fn add(found: &mut Found, readings: &[Number]) {
+fn add(found: &mut NumberSpan, readings: &[Number]) {
     for value in readings {
         if !found.spoken.readings.contains(value) {
             found.spoken.readings.push(*value);

@@ -5,9 +5,9 @@ use munshi_types::Script;
 use crate::fold;
 use crate::lexicon::{self, Meaning};
 use crate::number::Number;
-use crate::numbers::{self, Certainty, Credit, Found};
-use crate::reader::Reader;
-use crate::token::{Kind, Token};
+use crate::numbers::{self, Certainty, CreditLikelihood, NumberSpan};
+use crate::reader::TokenizedMessage;
+use crate::token::{MessageToken, MessageTokenKind};
 
 /// The scales as their keys begin, in Latin letters and as native words fold.
 const STEMS: &[(&str, u64)] = &[
@@ -71,14 +71,14 @@ const SHORT: &[(&str, u64)] = &[
 const NAMES: &[&str] = &["lakshm", "lakshay", "lakshit", "lakhan", "lakhbir", "lakhvi", "kodiy", "hajara"];
 
 /// The scale a word that is no number and nothing known is nearly.
-pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
+pub(super) fn near_scale(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64> {
     let token = reader.token(at).filter(|token| token.is_word())?;
     let text = token.text.to_lowercase();
     let known = token
         .senses
         .iter()
         .any(|sense| sense.languages.meets(reader.known) && !matches!(sense.meaning, Meaning::Scale(_)));
-    if known || numbers::credit(&reader.tokens, at) == Credit::Surely {
+    if known || numbers::credit(&reader.tokens, at) == CreditLikelihood::Surely {
         return None;
     }
     let short = SHORT.iter().find(|(form, _)| *form == text).map(|(_, scale)| *scale);
@@ -108,7 +108,7 @@ pub(super) fn near_scale(reader: &Reader<'_>, at: usize) -> Option<u64> {
 }
 
 /// A number right before a word that is nearly a scale may be as many of it.
-pub(super) fn doubt_scale(reader: &Reader<'_>, found: &mut Found) {
+pub(super) fn doubt_scale(reader: &TokenizedMessage<'_>, found: &mut NumberSpan) {
     let small = found.spoken.readings.iter().all(|value| *value < Number::from_whole(100_000));
     let Some(scale) = near_scale(reader, found.to).filter(|_| small) else { return };
     let more: Vec<Number> = found.spoken.readings.iter().filter_map(|value| value.times(scale)).collect();
@@ -117,11 +117,12 @@ pub(super) fn doubt_scale(reader: &Reader<'_>, found: &mut Found) {
 }
 
 /// Whether digits run into a word that is nearly a scale: no account is named so.
-pub(super) fn runs_into_scale(reader: &Reader<'_>, at: usize) -> bool {
-    let digits = |token: &Token<'_>| token.kind == Kind::Digits && token.text.chars().count() < 6;
+pub(super) fn runs_into_scale(reader: &TokenizedMessage<'_>, at: usize) -> bool {
+    let digits =
+        |token: &MessageToken<'_>| token.kind == MessageTokenKind::Digits && token.text.chars().count() < 6;
     reader.token(at).is_some_and(digits)
         && reader.token(at + 1).is_some_and(|next| next.glued)
-        && !reader.token(at + 2).is_some_and(|after| after.glued && after.kind == Kind::Digits)
+        && !reader.token(at + 2).is_some_and(|after| after.glued && after.kind == MessageTokenKind::Digits)
         && !reader.token(at).is_some_and(|token| token.glued)
         && near_scale(reader, at + 1).is_some()
 }

@@ -3,9 +3,9 @@
 use super::counts;
 use crate::lexicon::Meaning;
 use crate::number::Number;
-use crate::numbers::{Certainty, Found, Spoken};
-use crate::reader::Reader;
-use crate::token::Kind;
+use crate::numbers::{Certainty, NumberReadings, NumberSpan};
+use crate::reader::TokenizedMessage;
+use crate::token::MessageTokenKind;
 
 /// The words for a decimal point, as written.
 const POINT: &[&str] = &[
@@ -46,7 +46,7 @@ const POINT: &[&str] = &[
 ];
 
 /// 1/2 and 3/4 before a unit or a scale.
-pub(super) fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
+pub(super) fn slashed(reader: &TokenizedMessage<'_>, from: usize) -> Option<NumberSpan> {
     match stroke(reader, from) {
         Some(part) => under_scale(reader, from, from + 3, part),
         None => either(reader, from),
@@ -54,9 +54,9 @@ pub(super) fn slashed(reader: &Reader<'_>, from: usize) -> Option<Found> {
 }
 
 /// Five or six thousand, written 5/6 hazaar.
-fn either(reader: &Reader<'_>, from: usize) -> Option<Found> {
+fn either(reader: &TokenizedMessage<'_>, from: usize) -> Option<NumberSpan> {
     let digits = |at: usize| {
-        let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+        let token = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
         Number::from_decimal(&crate::numbers::digits::ascii(token.text))
     };
     reader.token(from + 1).filter(|token| token.text == "/" && token.glued)?;
@@ -72,7 +72,7 @@ fn either(reader: &Reader<'_>, from: usize) -> Option<Found> {
 
 /// Letters that look like digits among digits (5OO, l00, 1o0), and Tamil's signs for ten, hundred and thousand. What
 /// is meant is read, and asked about.
-pub(super) fn mistyped(reader: &Reader<'_>, from: usize) -> Option<Found> {
+pub(super) fn mistyped(reader: &TokenizedMessage<'_>, from: usize) -> Option<NumberSpan> {
     let token = reader.token(from)?;
     reader.token(from + 1).filter(|next| next.glued)?;
     let sign = match reader.token(from + 1).filter(|sign| sign.glued).map(|sign| sign.text) {
@@ -81,20 +81,21 @@ pub(super) fn mistyped(reader: &Reader<'_>, from: usize) -> Option<Found> {
         Some("௲") => Some(1_000),
         _ => None,
     };
-    if let Some(sign) = sign.filter(|_| token.kind == Kind::Digits) {
+    if let Some(sign) = sign.filter(|_| token.kind == MessageTokenKind::Digits) {
         let value = Number::from_decimal(&crate::numbers::digits::ascii(token.text))?.times(sign)?;
         return Some(doubted(from, from + 2, value));
     }
     let mut plain = String::new();
     let (mut digits, mut letters, mut to) = (0, 0, from);
     while let Some(token) = reader.token(to).filter(|token| to == from || token.glued) {
-        let followed = reader.token(to + 1).is_some_and(|next| next.glued && next.kind == Kind::Digits);
+        let followed =
+            reader.token(to + 1).is_some_and(|next| next.glued && next.kind == MessageTokenKind::Digits);
         let looks = |letter: char| match letter {
             'o' | 'O' => Some('0'),
             'l' | 'I' if followed => Some('1'),
             _ => None,
         };
-        if token.kind == Kind::Digits {
+        if token.kind == MessageTokenKind::Digits {
             plain.push_str(&crate::numbers::digits::ascii(token.text).replace(',', ""));
             digits += 1;
         } else if let Some(read) = token.text.chars().map(looks).collect::<Option<String>>()
@@ -112,20 +113,20 @@ pub(super) fn mistyped(reader: &Reader<'_>, from: usize) -> Option<Found> {
     Number::from_decimal(&plain).filter(|_| whole).map(|value| doubted(from, to, value))
 }
 
-fn doubted(from: usize, to: usize, value: Number) -> Found {
+fn doubted(from: usize, to: usize, value: Number) -> NumberSpan {
     let mut doubted = found(from, to, value, false);
     doubted.spoken.certainty = Certainty::Ambiguous;
     doubted
 }
 
 /// Whether a fraction with its scale or its unit begins at a token; 1/2 is else the first of February.
-pub(crate) fn is_fraction(reader: &Reader<'_>, from: usize) -> bool {
+pub(crate) fn is_fraction(reader: &TokenizedMessage<'_>, from: usize) -> bool {
     slashed(reader, from).is_some()
 }
 
 /// 1 1/2 and 1-1/2 before a unit or a scale.
-pub(super) fn mixed(reader: &Reader<'_>, from: usize) -> Option<Found> {
-    let whole = reader.token(from).filter(|token| token.kind == Kind::Digits)?;
+pub(super) fn mixed(reader: &TokenizedMessage<'_>, from: usize) -> Option<NumberSpan> {
+    let whole = reader.token(from).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let whole = Number::from_decimal(&crate::numbers::digits::ascii(whole.text))?;
     let hyphen = usize::from(reader.token(from + 1).is_some_and(|token| matches!(token.text, "-" | "+")));
     let at = from + 1 + hyphen;
@@ -134,7 +135,7 @@ pub(super) fn mixed(reader: &Reader<'_>, from: usize) -> Option<Found> {
 }
 
 /// Two point five, point five, before a scale or not.
-pub(super) fn point(reader: &Reader<'_>, from: usize) -> Option<Found> {
+pub(super) fn point(reader: &TokenizedMessage<'_>, from: usize) -> Option<NumberSpan> {
     let is_point =
         |at: usize| reader.token(at).is_some_and(|token| POINT.contains(&token.text.to_lowercase().as_str()));
     let (whole, at) = if is_point(from) {
@@ -155,13 +156,13 @@ pub(super) fn point(reader: &Reader<'_>, from: usize) -> Option<Found> {
     under_scale(reader, from, to, value).or_else(|| Some(found(from, to, value, false)))
 }
 
-fn digits_at(reader: &Reader<'_>, at: usize) -> Option<u64> {
+fn digits_at(reader: &TokenizedMessage<'_>, at: usize) -> Option<u64> {
     let value = reader.numbers(at, at + 1).find_map(|found| found.spoken.readings.first()?.as_whole())?;
     (value < 100).then_some(value)
 }
 
 /// The hundredths of a fraction that begins at a token.
-fn stroke(reader: &Reader<'_>, from: usize) -> Option<Number> {
+fn stroke(reader: &TokenizedMessage<'_>, from: usize) -> Option<Number> {
     let glued = |at: usize| reader.token(at).filter(|token| token.glued).map(|token| token.text);
     let hundredths = match (reader.token(from)?.text, glued(from + 1)?, glued(from + 2)?) {
         ("1", "/", "2") => 50,
@@ -173,7 +174,7 @@ fn stroke(reader: &Reader<'_>, from: usize) -> Option<Number> {
 }
 
 /// A number with the scale after it; none when neither a scale nor what numbers count follows.
-fn under_scale(reader: &Reader<'_>, from: usize, to: usize, value: Number) -> Option<Found> {
+fn under_scale(reader: &TokenizedMessage<'_>, from: usize, to: usize, value: Number) -> Option<NumberSpan> {
     let scale = reader.find(to, |meaning| match meaning {
         Meaning::Scale(scale) => Some(scale),
         _ => None,
@@ -184,7 +185,7 @@ fn under_scale(reader: &Reader<'_>, from: usize, to: usize, value: Number) -> Op
     }
 }
 
-fn found(from: usize, to: usize, value: Number, scaled: bool) -> Found {
-    let spoken = Spoken { certainty: Certainty::Exact, readings: vec![value] };
-    Found { from, to, spoken, weak: false, scaled, digits: false, guessed: false, bare_scale: false }
+fn found(from: usize, to: usize, value: Number, scaled: bool) -> NumberSpan {
+    let spoken = NumberReadings { certainty: Certainty::Exact, readings: vec![value] };
+    NumberSpan { from, to, spoken, weak: false, scaled, digits: false, guessed: false, bare_scale: false }
 }

@@ -3,38 +3,38 @@
 use jiff::Span;
 use jiff::civil::{Date, Weekday};
 
-use super::{Side, When};
+use super::{DateExpression, DateSide};
 use crate::numbers::digits::ascii;
 
 /// The first and the last day; none when there is no such day.
-pub(super) fn span(when: When, today: Date) -> Option<(Date, Date)> {
+pub(super) fn span(when: DateExpression, today: Date) -> Option<(Date, Date)> {
     match when {
-        When::Day { offset } => one(today.checked_add(days(offset)?).ok()),
-        When::Week { offset } => {
+        DateExpression::Day { offset } => one(today.checked_add(days(offset)?).ok()),
+        DateExpression::Week { offset } => {
             let day = today.checked_add(days(offset.checked_mul(7)?)?).ok()?;
             let back = day.weekday().to_monday_zero_offset();
             let monday = day.checked_sub(days(i32::from(back))?).ok()?;
             Some((monday, monday.checked_add(days(6)?).ok()?))
         }
-        When::Month { offset } => {
+        DateExpression::Month { offset } => {
             let day = today.checked_add(months(offset)?).ok()?;
             Some((day.first_of_month(), day.last_of_month()))
         }
-        When::Year { offset } => {
+        DateExpression::Year { offset } => {
             let day = today.checked_add(Span::new().try_years(offset).ok()?).ok()?;
             Some((day.first_of_year(), day.last_of_year()))
         }
-        When::Weekday { weekday, side } => one(weekday_near(weekday, side, today)),
-        When::ComingWeekday { weekday } => {
+        DateExpression::Weekday { weekday, side } => one(weekday_near(weekday, side, today)),
+        DateExpression::ComingWeekday { weekday } => {
             one(Weekday::from_monday_one_offset(weekday).ok().and_then(|day| today.nth_weekday(1, day).ok()))
         }
-        When::DayOfMonth { day, side } => one(day_near(day, side, today)),
-        When::DayInMonth { day, offset } => {
+        DateExpression::DayOfMonth { day, side } => one(day_near(day, side, today)),
+        DateExpression::DayInMonth { day, offset } => {
             let month = today.first_of_month().checked_add(months(offset)?).ok()?;
             one(Date::new(month.year(), month.month(), day).ok())
         }
-        When::Dated { day, month, year: Some(year), .. } => one(Date::new(year, month, day).ok()),
-        When::Dated { day, month, year: None, side } => one(yearly_near(day, month, side, today)),
+        DateExpression::Dated { day, month, year: Some(year), .. } => one(Date::new(year, month, day).ok()),
+        DateExpression::Dated { day, month, year: None, side } => one(yearly_near(day, month, side, today)),
     }
 }
 
@@ -51,35 +51,35 @@ fn one(day: Option<Date>) -> Option<(Date, Date)> {
     day.map(|day| (day, day))
 }
 
-fn weekday_near(weekday: i8, side: Side, today: Date) -> Option<Date> {
+fn weekday_near(weekday: i8, side: DateSide, today: Date) -> Option<Date> {
     let weekday = Weekday::from_monday_one_offset(weekday).ok()?;
     match side {
-        Side::After if today.weekday() == weekday => Some(today),
-        Side::After => today.nth_weekday(1, weekday).ok(),
-        Side::Before => today.nth_weekday(-1, weekday).ok(),
+        DateSide::After if today.weekday() == weekday => Some(today),
+        DateSide::After => today.nth_weekday(1, weekday).ok(),
+        DateSide::Before => today.nth_weekday(-1, weekday).ok(),
     }
 }
 
 /// The nearest month that has the day.
-fn day_near(day: i8, side: Side, today: Date) -> Option<Date> {
-    let step = if side == Side::After { 1 } else { -1 };
+fn day_near(day: i8, side: DateSide, today: Date) -> Option<Date> {
+    let step = if side == DateSide::After { 1 } else { -1 };
     (0..4).find_map(|count: i32| {
         let month = today.first_of_month().checked_add(months(count * step)?).ok()?;
         let found = Date::new(month.year(), month.month(), day).ok()?;
-        (if side == Side::After { found >= today } else { found <= today }).then_some(found)
+        (if side == DateSide::After { found >= today } else { found <= today }).then_some(found)
     })
 }
 
-fn yearly_near(day: i8, month: i8, side: Side, today: Date) -> Option<Date> {
-    let step: i16 = if side == Side::After { 1 } else { -1 };
+fn yearly_near(day: i8, month: i8, side: DateSide, today: Date) -> Option<Date> {
+    let step: i16 = if side == DateSide::After { 1 } else { -1 };
     (0..5).find_map(|years: i16| {
         let found = Date::new(today.year() + years * step, month, day).ok()?;
-        (if side == Side::After { found >= today } else { found <= today }).then_some(found)
+        (if side == DateSide::After { found >= today } else { found <= today }).then_some(found)
     })
 }
 
 /// A date in three numbers: day first, as India writes it, or year first, as machines do.
-pub(super) fn date_of(first: &str, second: &str, third: &str) -> Option<Vec<When>> {
+pub(super) fn date_of(first: &str, second: &str, third: &str) -> Option<Vec<DateExpression>> {
     let plain: Vec<String> = [first, second, third].iter().map(|part| ascii(part)).collect();
     let [first, second, third] = plain.as_slice() else { return None };
     if first.len() == 4 {
@@ -93,10 +93,10 @@ pub(super) fn date_of(first: &str, second: &str, third: &str) -> Option<Vec<When
     dated(second, first, &year).map(|when| vec![when])
 }
 
-fn dated(day: &str, month: &str, year: &str) -> Option<When> {
+fn dated(day: &str, month: &str, year: &str) -> Option<DateExpression> {
     let (day, month, year) = (day.parse().ok()?, month.parse().ok()?, year.parse().ok()?);
     Date::new(year, month, day).ok().filter(|_| year > 1900)?;
-    Some(When::Dated { day, month, year: Some(year), side: Side::After })
+    Some(DateExpression::Dated { day, month, year: Some(year), side: DateSide::After })
 }
 
 /// Whether three numbers are written as a date is, be there such a day or not: 31/02/2026.
@@ -111,11 +111,11 @@ pub(super) fn looks_like_date(first: &str, second: &str, third: &str) -> bool {
 }
 
 /// A day and a month without a year.
-pub(super) fn day_and_month(day: &str, month: &str, sides: &[Side]) -> Option<Vec<When>> {
+pub(super) fn day_and_month(day: &str, month: &str, sides: &[DateSide]) -> Option<Vec<DateExpression>> {
     let (day, month): (i8, i8) = (ascii(day).parse().ok()?, ascii(month).parse().ok()?);
     // A leap year, so that 29/2 is a day.
     Date::new(2024, month, day).ok()?;
-    Some(sides.iter().map(|side| When::Dated { day, month, year: None, side: *side }).collect())
+    Some(sides.iter().map(|side| DateExpression::Dated { day, month, year: None, side: *side }).collect())
 }
 
 #[cfg(test)]
@@ -127,23 +127,36 @@ mod tests {
     fn the_nearest_day_on_each_side() {
         let today = date(2026, 11, 15);
         let near = |when| span(when, today).map(|span| span.0);
-        assert_eq!(near(When::DayOfMonth { day: 31, side: Side::After }), Some(date(2026, 12, 31)));
-        assert_eq!(near(When::DayOfMonth { day: 31, side: Side::Before }), Some(date(2026, 10, 31)));
-        assert_eq!(near(When::DayOfMonth { day: 15, side: Side::Before }), Some(today));
-        assert_eq!(near(When::Weekday { weekday: 7, side: Side::After }), Some(today));
-        assert_eq!(near(When::Weekday { weekday: 7, side: Side::Before }), Some(date(2026, 11, 8)));
         assert_eq!(
-            near(When::Dated { day: 29, month: 2, year: None, side: Side::After }),
+            near(DateExpression::DayOfMonth { day: 31, side: DateSide::After }),
+            Some(date(2026, 12, 31))
+        );
+        assert_eq!(
+            near(DateExpression::DayOfMonth { day: 31, side: DateSide::Before }),
+            Some(date(2026, 10, 31))
+        );
+        assert_eq!(near(DateExpression::DayOfMonth { day: 15, side: DateSide::Before }), Some(today));
+        assert_eq!(near(DateExpression::Weekday { weekday: 7, side: DateSide::After }), Some(today));
+        assert_eq!(
+            near(DateExpression::Weekday { weekday: 7, side: DateSide::Before }),
+            Some(date(2026, 11, 8))
+        );
+        assert_eq!(
+            near(DateExpression::Dated { day: 29, month: 2, year: None, side: DateSide::After }),
             Some(date(2028, 2, 29))
         );
-        assert_eq!(span(When::Week { offset: 1 }, today), Some((date(2026, 11, 16), date(2026, 11, 22))));
-        assert_eq!(span(When::Day { offset: i32::MAX }, today), None);
+        assert_eq!(
+            span(DateExpression::Week { offset: 1 }, today),
+            Some((date(2026, 11, 16), date(2026, 11, 22)))
+        );
+        assert_eq!(span(DateExpression::Day { offset: i32::MAX }, today), None);
     }
 
     #[test]
     fn dates_are_read_day_first() {
-        let when =
-            |day, month, year| Some(vec![When::Dated { day, month, year: Some(year), side: Side::After }]);
+        let when = |day, month, year| {
+            Some(vec![DateExpression::Dated { day, month, year: Some(year), side: DateSide::After }])
+        };
         assert_eq!(date_of("05", "08", "2026"), when(5, 8, 2026));
         assert_eq!(date_of("2026", "08", "05"), when(5, 8, 2026));
         assert_eq!(date_of("12", "31", "26"), when(31, 12, 2026));

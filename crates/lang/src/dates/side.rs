@@ -1,26 +1,26 @@
 //! On which side of today a word lies that may lie on both, by the verbs of the message.
 
-use super::Side;
+use super::DateSide;
 use crate::lexicon::Meaning;
-use crate::reader::Reader;
-use crate::token::{Kind, Token};
+use crate::reader::TokenizedMessage;
+use crate::token::{MessageToken, MessageTokenKind};
 
 /// The sides the verbs leave open for the date at a token, the likelier first.
-pub(super) fn sides(reader: &Reader<'_>, at: usize) -> Vec<Side> {
-    let any = |side: Side| (0..reader.tokens.len()).any(|at| says(reader, at, side));
-    match (any(Side::Before), any(Side::After)) {
-        (true, false) => vec![Side::Before],
-        (false, true) => vec![Side::After],
+pub(super) fn sides(reader: &TokenizedMessage<'_>, at: usize) -> Vec<DateSide> {
+    let any = |side: DateSide| (0..reader.tokens.len()).any(|at| says(reader, at, side));
+    match (any(DateSide::Before), any(DateSide::After)) {
+        (true, false) => vec![DateSide::Before],
+        (false, true) => vec![DateSide::After],
         (true, true) => {
-            nearest(reader, at).map_or_else(|| vec![Side::Before, Side::After], |side| vec![side])
+            nearest(reader, at).map_or_else(|| vec![DateSide::Before, DateSide::After], |side| vec![side])
         }
-        (false, false) => vec![Side::Before, Side::After],
+        (false, false) => vec![DateSide::Before, DateSide::After],
     }
 }
 
 /// The verb of the clause: the next one, or else the one before, with no end of a clause between.
-fn nearest(reader: &Reader<'_>, at: usize) -> Option<Side> {
-    let verb = |at: usize| match (says(reader, at, Side::Before), says(reader, at, Side::After)) {
+fn nearest(reader: &TokenizedMessage<'_>, at: usize) -> Option<DateSide> {
+    let verb = |at: usize| match (says(reader, at, DateSide::Before), says(reader, at, DateSide::After)) {
         (true, false) => Some(Some(side_of(true))),
         (false, true) => Some(Some(side_of(false))),
         (true, true) => Some(None),
@@ -32,7 +32,7 @@ fn nearest(reader: &Reader<'_>, at: usize) -> Option<Side> {
 
 /// Whether the word at a place is a verb of that side. `diya jayega` is yet to come, and what `dena tha` came to
 /// nobody says.
-fn says(reader: &Reader<'_>, at: usize, side: Side) -> bool {
+fn says(reader: &TokenizedMessage<'_>, at: usize, side: DateSide) -> bool {
     let text = |at: usize| reader.token(at).map(|token| token.text.to_lowercase()).unwrap_or_default();
     let passive = |at: usize| {
         let text = text(at);
@@ -41,21 +41,22 @@ fn says(reader: &Reader<'_>, at: usize, side: Side) -> bool {
     let was = |at: usize| matches!(text(at).as_str(), "tha" | "thi" | "the" | "था" | "थी" | "थे");
     let future = |at: usize| reader.is(at, Meaning::Future);
     match side {
-        Side::After => (future(at) && !was(at + 1)) || (reader.is(at, Meaning::Past) && passive(at + 1)),
-        Side::Before => {
+        DateSide::After => (future(at) && !was(at + 1)) || (reader.is(at, Meaning::Past) && passive(at + 1)),
+        DateSide::Before => {
             let owed = || at.checked_sub(1).is_some_and(future) && was(at);
             reader.is(at, Meaning::Past) && !passive(at + 1) && !owed()
         }
     }
 }
 
-const fn side_of(past: bool) -> Side {
-    if past { Side::Before } else { Side::After }
+const fn side_of(past: bool) -> DateSide {
+    if past { DateSide::Before } else { DateSide::After }
 }
 
-fn ends_clause(token: &Token<'_>) -> bool {
+fn ends_clause(token: &MessageToken<'_>) -> bool {
     const JOINS: &[&str] =
         &["aur", "or", "and", "but", "lekin", "magar", "phir", "fir", "और", "लेकिन", "फिर", "मगर"];
-    let sign = token.kind == Kind::Sign && matches!(token.text, "," | ";" | "." | "।" | "!" | "?" | "|");
+    let sign =
+        token.kind == MessageTokenKind::Sign && matches!(token.text, "," | ";" | "." | "।" | "!" | "?" | "|");
     sign || JOINS.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }

@@ -2,17 +2,20 @@
 
 use jiff::civil::date;
 
-use super::When;
-use crate::amounts::Kind;
+use super::DateExpression;
+use crate::amounts::NumberKind;
 use crate::numbers::Certainty;
-use crate::understand::{Context, Understanding, understand};
+use crate::understand::{MessageUnderstanding, UnderstandingContext, understand};
 
-fn read(message: &str) -> Understanding {
-    understand(message, &Context { today: Some(date(2026, 11, 15)), ..Context::default() })
+fn read(message: &str) -> MessageUnderstanding {
+    understand(
+        message,
+        &UnderstandingContext { today: Some(date(2026, 11, 15)), ..UnderstandingContext::default() },
+    )
 }
 
 fn days(message: &str) -> Vec<Vec<String>> {
-    let days = |found: &super::DateFound| {
+    let days = |found: &super::DateMention| {
         found.readings.iter().filter_map(|day| Some(day.from?.to_string())).collect::<Vec<_>>()
     };
     read(message).dates.iter().map(days).collect()
@@ -32,7 +35,7 @@ fn a_day_of_another_month_is_one_date() {
         assert_eq!(days(message), [["2026-12-05"]], "{message}");
     }
     let found = read("agle mahine 5 tareekh").dates;
-    assert_eq!(found[0].readings[0].when, When::DayInMonth { day: 5, offset: 1 });
+    assert_eq!(found[0].readings[0].when, DateExpression::DayInMonth { day: 5, offset: 1 });
 }
 
 #[test]
@@ -40,7 +43,10 @@ fn a_limit_is_a_day_and_no_range() {
     let found = read("15 tak 1500 dena");
     let kinds: Vec<_> =
         found.numbers.iter().map(|one| (one.kind, one.value.to_string(), one.range)).collect();
-    assert_eq!(kinds, [(Kind::Date, "15".to_owned(), false), (Kind::Money, "1500".to_owned(), false)]);
+    assert_eq!(
+        kinds,
+        [(NumberKind::Date, "15".to_owned(), false), (NumberKind::Money, "1500".to_owned(), false)]
+    );
     assert_eq!(found.dates.len(), 1);
 }
 
@@ -64,6 +70,6 @@ fn a_day_no_calendar_has_is_refused() {
         assert_eq!(found.dates.len(), 1, "{message}");
         assert_eq!((found.dates[0].certainty, found.dates[0].readings.len()), (Certainty::Ambiguous, 0));
         assert!(found.dates[0].no_such_day, "{message}");
-        assert!(found.numbers.iter().all(|one| one.kind == Kind::Date), "{message}");
+        assert!(found.numbers.iter().all(|one| one.kind == NumberKind::Date), "{message}");
     }
 }

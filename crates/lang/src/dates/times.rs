@@ -6,12 +6,12 @@ use serde::Serialize;
 use crate::lexicon::Meaning;
 use crate::number::Number;
 use crate::numbers::{self, Certainty};
-use crate::reader::Reader;
-use crate::token::{Kind, Token};
+use crate::reader::TokenizedMessage;
+use crate::token::{MessageToken, MessageTokenKind};
 
 /// A clock time as a message says it; morning and evening both when it does not say which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TimeFound {
+pub struct TimeMention {
     pub text: String,
     pub start: usize,
     pub certainty: Certainty,
@@ -19,15 +19,15 @@ pub struct TimeFound {
 }
 
 /// The tokens a time covers, and what it may mean.
-pub(crate) struct Timed {
+pub(crate) struct TimeMentionSpan {
     pub from: usize,
     pub to: usize,
     pub readings: Vec<Time>,
 }
 
 /// Every clock time of a message.
-pub(crate) fn find(reader: &Reader<'_>) -> Vec<Timed> {
-    let mut found: Vec<Timed> = Vec::new();
+pub(crate) fn find(reader: &TokenizedMessage<'_>) -> Vec<TimeMentionSpan> {
+    let mut found: Vec<TimeMentionSpan> = Vec::new();
     let mut at = 0;
     while at < reader.tokens.len() {
         match read(reader, at) {
@@ -41,14 +41,14 @@ pub(crate) fn find(reader: &Reader<'_>) -> Vec<Timed> {
     found
 }
 
-pub(crate) fn finish(reader: &Reader<'_>, message: &str, timed: &Timed) -> TimeFound {
+pub(crate) fn finish(reader: &TokenizedMessage<'_>, message: &str, timed: &TimeMentionSpan) -> TimeMention {
     let certainty = if timed.readings.len() == 1 { Certainty::Exact } else { Certainty::Ambiguous };
     let text = reader.text(message, timed.from, timed.to).to_owned();
     let start = reader.token(timed.from).map_or(0, |token| token.start);
-    TimeFound { text, start, certainty, readings: timed.readings.clone() }
+    TimeMention { text, start, certainty, readings: timed.readings.clone() }
 }
 
-fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
+fn read(reader: &TokenizedMessage<'_>, from: usize) -> Option<TimeMentionSpan> {
     let (hour, minute, to, written) = colon(reader, from).or_else(|| spoken(reader, from))?;
     let counted = reader.token(to).is_some_and(|token| token.key == "ta");
     let of_day = from.checked_sub(1).is_some_and(|at| part_of_day(reader, at).is_some());
@@ -73,21 +73,21 @@ fn read(reader: &Reader<'_>, from: usize) -> Option<Timed> {
         (None, None) => (None, after),
     };
     let readings = readings(hour, minute, half);
-    (!readings.is_empty()).then_some(Timed { from, to, readings })
+    (!readings.is_empty()).then_some(TimeMentionSpan { from, to, readings })
 }
 
 /// Whether a number word itself says that it is an hour: পাঁচটায়.
-fn says_at(token: &Token<'_>) -> bool {
+fn says_at(token: &MessageToken<'_>) -> bool {
     const ENDINGS: &[&str] = &["টায়", "টায়", "tay", "ଟାରେ"];
     token.is_word() && ENDINGS.iter().any(|ending| token.text.ends_with(ending))
 }
 
-fn is_clock(reader: &Reader<'_>, at: usize) -> bool {
+fn is_clock(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     reader.find_inflected(at, |meaning| (meaning == Meaning::Clock).then_some(())).is_some()
 }
 
 /// Whether the end of a range with its clock word follows: 5 *se 7 baje*.
-fn until_clock(reader: &Reader<'_>, at: usize) -> bool {
+fn until_clock(reader: &TokenizedMessage<'_>, at: usize) -> bool {
     let joins = reader.is(at, Meaning::Range)
         || reader.is(at, Meaning::To)
         || reader.token(at).is_some_and(|token| token.text == "-");
@@ -95,9 +95,9 @@ fn until_clock(reader: &Reader<'_>, at: usize) -> bool {
 }
 
 /// 5:30 and 17.30 with a colon.
-fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+fn colon(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let part = |at: usize| {
-        let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+        let token = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
         numbers::digits::ascii(token.text).parse::<i8>().ok()
     };
     let sign = reader.token(from + 1).filter(|token| token.text == ":" && token.glued)?;
@@ -113,16 +113,16 @@ fn colon(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
 }
 
 /// Where the seconds end, when there are any; nobody means them.
-fn after_seconds(reader: &Reader<'_>, at: usize) -> usize {
+fn after_seconds(reader: &TokenizedMessage<'_>, at: usize) -> usize {
     let colon = reader.token(at).is_some_and(|token| token.text == ":" && token.glued);
-    let seconds = reader
-        .token(at + 1)
-        .is_some_and(|token| token.kind == Kind::Digits && token.glued && token.text.chars().count() == 2);
+    let seconds = reader.token(at + 1).is_some_and(|token| {
+        token.kind == MessageTokenKind::Digits && token.glued && token.text.chars().count() == 2
+    });
     if colon && seconds { at + 2 } else { at }
 }
 
 /// A number before the clock word; its quarters are minutes.
-fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
+fn spoken(reader: &TokenizedMessage<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
     let number = reader.number(from)?;
     let [value] = number.spoken.readings.as_slice() else { return None };
     if let Some((hour, minute)) = pointed(reader, from).filter(|_| number.to == from + 1) {
@@ -137,8 +137,8 @@ fn spoken(reader: &Reader<'_>, from: usize) -> Option<(i8, i8, usize, bool)> {
 }
 
 /// 5.30 is half past five, not three tenths past it.
-fn pointed(reader: &Reader<'_>, at: usize) -> Option<(i8, i8)> {
-    let token = reader.token(at).filter(|token| token.kind == Kind::Digits)?;
+fn pointed(reader: &TokenizedMessage<'_>, at: usize) -> Option<(i8, i8)> {
+    let token = reader.token(at).filter(|token| token.kind == MessageTokenKind::Digits)?;
     let written = numbers::digits::ascii(token.text);
     let (hour, minute) = written.split_once('.').filter(|(_, minute)| minute.len() == 2)?;
     let (hour, minute) = (hour.parse().ok()?, minute.parse().ok()?);
@@ -153,7 +153,7 @@ enum Half {
     Night,
 }
 
-fn part_of_day(reader: &Reader<'_>, at: usize) -> Option<Half> {
+fn part_of_day(reader: &TokenizedMessage<'_>, at: usize) -> Option<Half> {
     reader.find_inflected(at, |meaning| match meaning {
         Meaning::Morning => Some(Half::Morning),
         Meaning::Noon => Some(Half::Noon),

@@ -2,11 +2,11 @@
 
 use munshi_types::Language;
 
-use super::Voice;
-use crate::detect::Form;
+use super::Locale;
+use crate::detect::ScriptForm;
 
 /// The parts of the day, and what stands after the hour.
-pub(super) struct Clock {
+pub(super) struct ClockWords {
     pub morning: &'static str,
     pub noon: &'static str,
     pub evening: &'static str,
@@ -20,83 +20,83 @@ const fn parts(
     evening: &'static str,
     night: &'static str,
     hour: &'static str,
-) -> Clock {
-    Clock { morning, noon, evening, night, hour }
+) -> ClockWords {
+    ClockWords { morning, noon, evening, night, hour }
 }
 
-pub(super) fn clock(voice: Voice) -> Clock {
+pub(super) fn clock(voice: Locale) -> ClockWords {
     use Language::{
         Bengali, English, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu,
     };
     match (voice.language, voice.form) {
         (English, _) => parts("morning", "afternoon", "evening", "night", ""),
-        (Hindi, Form::Native) => parts("सुबह", "दोपहर", "शाम", "रात", "बजे"),
-        (Hindi, Form::Latin) => parts("subah", "dopahar", "shaam", "raat", "baje"),
-        (Marathi, Form::Native) => parts("सकाळी", "दुपारी", "संध्याकाळी", "रात्री", "वाजता"),
-        (Marathi, Form::Latin) => parts("sakali", "dupari", "sandhyakali", "ratri", "vajta"),
-        (Gujarati, Form::Native) => parts("સવારે", "બપોરે", "સાંજે", "રાત્રે", "વાગ્યે"),
-        (Gujarati, Form::Latin) => parts("savare", "bapore", "sanje", "ratre", "vagye"),
-        (Punjabi, Form::Native) => parts("ਸਵੇਰੇ", "ਦੁਪਹਿਰ", "ਸ਼ਾਮ", "ਰਾਤ", "ਵਜੇ"),
-        (Punjabi, Form::Latin) => parts("savere", "dupahir", "shaam", "raat", "vaje"),
-        (Bengali, Form::Native) => parts("সকাল", "দুপুর", "বিকেল", "রাত", "টায়"),
-        (Bengali, Form::Latin) => parts("shokal", "dupur", "bikel", "raat", "tay"),
-        (Odia, Form::Native) => parts("ସକାଳ", "ଦ୍ୱିପ୍ରହର", "ସନ୍ଧ୍ୟା", "ରାତି", "ଟାରେ"),
-        (Odia, Form::Latin) => parts("sakala", "dwiprahara", "sandhya", "rati", "tare"),
-        (Tamil, Form::Native) => parts("காலை", "மதியம்", "மாலை", "இரவு", "மணிக்கு"),
-        (Tamil, Form::Latin) => parts("kaalai", "madhiyam", "maalai", "iravu", "manikku"),
-        (Telugu, Form::Native) => parts("ఉదయం", "మధ్యాహ్నం", "సాయంత్రం", "రాత్రి", "గంటలకు"),
-        (Telugu, Form::Latin) => parts("udayam", "madhyahnam", "sayantram", "rathri", "gantalaku"),
-        (Kannada, Form::Native) => parts("ಬೆಳಿಗ್ಗೆ", "ಮಧ್ಯಾಹ್ನ", "ಸಂಜೆ", "ರಾತ್ರಿ", "ಗಂಟೆಗೆ"),
-        (Kannada, Form::Latin) => parts("belagge", "madhyahna", "sanje", "raatri", "gantege"),
-        (Malayalam, Form::Native) => parts("രാവിലെ", "ഉച്ചയ്ക്ക്", "വൈകിട്ട്", "രാത്രി", "മണിക്ക്"),
-        (Malayalam, Form::Latin) => parts("ravile", "uchakku", "vaikittu", "rathri", "manikku"),
+        (Hindi, ScriptForm::Native) => parts("सुबह", "दोपहर", "शाम", "रात", "बजे"),
+        (Hindi, ScriptForm::Latin) => parts("subah", "dopahar", "shaam", "raat", "baje"),
+        (Marathi, ScriptForm::Native) => parts("सकाळी", "दुपारी", "संध्याकाळी", "रात्री", "वाजता"),
+        (Marathi, ScriptForm::Latin) => parts("sakali", "dupari", "sandhyakali", "ratri", "vajta"),
+        (Gujarati, ScriptForm::Native) => parts("સવારે", "બપોરે", "સાંજે", "રાત્રે", "વાગ્યે"),
+        (Gujarati, ScriptForm::Latin) => parts("savare", "bapore", "sanje", "ratre", "vagye"),
+        (Punjabi, ScriptForm::Native) => parts("ਸਵੇਰੇ", "ਦੁਪਹਿਰ", "ਸ਼ਾਮ", "ਰਾਤ", "ਵਜੇ"),
+        (Punjabi, ScriptForm::Latin) => parts("savere", "dupahir", "shaam", "raat", "vaje"),
+        (Bengali, ScriptForm::Native) => parts("সকাল", "দুপুর", "বিকেল", "রাত", "টায়"),
+        (Bengali, ScriptForm::Latin) => parts("shokal", "dupur", "bikel", "raat", "tay"),
+        (Odia, ScriptForm::Native) => parts("ସକାଳ", "ଦ୍ୱିପ୍ରହର", "ସନ୍ଧ୍ୟା", "ରାତି", "ଟାରେ"),
+        (Odia, ScriptForm::Latin) => parts("sakala", "dwiprahara", "sandhya", "rati", "tare"),
+        (Tamil, ScriptForm::Native) => parts("காலை", "மதியம்", "மாலை", "இரவு", "மணிக்கு"),
+        (Tamil, ScriptForm::Latin) => parts("kaalai", "madhiyam", "maalai", "iravu", "manikku"),
+        (Telugu, ScriptForm::Native) => parts("ఉదయం", "మధ్యాహ్నం", "సాయంత్రం", "రాత్రి", "గంటలకు"),
+        (Telugu, ScriptForm::Latin) => parts("udayam", "madhyahnam", "sayantram", "rathri", "gantalaku"),
+        (Kannada, ScriptForm::Native) => parts("ಬೆಳಿಗ್ಗೆ", "ಮಧ್ಯಾಹ್ನ", "ಸಂಜೆ", "ರಾತ್ರಿ", "ಗಂಟೆಗೆ"),
+        (Kannada, ScriptForm::Latin) => parts("belagge", "madhyahna", "sanje", "raatri", "gantege"),
+        (Malayalam, ScriptForm::Native) => parts("രാവിലെ", "ഉച്ചയ്ക്ക്", "വൈകിട്ട്", "രാത്രി", "മണിക്ക്"),
+        (Malayalam, ScriptForm::Latin) => parts("ravile", "uchakku", "vaikittu", "rathri", "manikku"),
     }
 }
 
 /// What joins the last two of a list.
-pub(super) fn and(voice: Voice) -> &'static str {
+pub(super) fn and(voice: Locale) -> &'static str {
     use Language::{
         Bengali, English, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu,
     };
     match (voice.language, voice.form) {
         (English, _) => "and",
-        (Hindi, Form::Native) => "और",
-        (Hindi, Form::Latin) => "aur",
-        (Marathi, Form::Native) => "आणि",
-        (Marathi, Form::Latin) => "aani",
-        (Gujarati, Form::Native) => "અને",
-        (Gujarati, Form::Latin) => "ane",
-        (Punjabi, Form::Native) => "ਅਤੇ",
-        (Punjabi, Form::Latin) => "ate",
-        (Bengali, Form::Native) => "এবং",
-        (Bengali, Form::Latin) => "ebong",
-        (Odia, Form::Native) => "ଏବଂ",
-        (Odia, Form::Latin) => "ebang",
-        (Tamil, Form::Native) => "மற்றும்",
-        (Tamil, Form::Latin) => "mattrum",
-        (Telugu, Form::Native) => "మరియు",
-        (Telugu, Form::Latin) => "mariyu",
-        (Kannada, Form::Native) => "ಮತ್ತು",
-        (Kannada, Form::Latin) => "mattu",
-        (Malayalam, Form::Native) => "കൂടാതെ",
-        (Malayalam, Form::Latin) => "koodathe",
+        (Hindi, ScriptForm::Native) => "और",
+        (Hindi, ScriptForm::Latin) => "aur",
+        (Marathi, ScriptForm::Native) => "आणि",
+        (Marathi, ScriptForm::Latin) => "aani",
+        (Gujarati, ScriptForm::Native) => "અને",
+        (Gujarati, ScriptForm::Latin) => "ane",
+        (Punjabi, ScriptForm::Native) => "ਅਤੇ",
+        (Punjabi, ScriptForm::Latin) => "ate",
+        (Bengali, ScriptForm::Native) => "এবং",
+        (Bengali, ScriptForm::Latin) => "ebong",
+        (Odia, ScriptForm::Native) => "ଏବଂ",
+        (Odia, ScriptForm::Latin) => "ebang",
+        (Tamil, ScriptForm::Native) => "மற்றும்",
+        (Tamil, ScriptForm::Latin) => "mattrum",
+        (Telugu, ScriptForm::Native) => "మరియు",
+        (Telugu, ScriptForm::Latin) => "mariyu",
+        (Kannada, ScriptForm::Native) => "ಮತ್ತು",
+        (Kannada, ScriptForm::Latin) => "mattu",
+        (Malayalam, ScriptForm::Native) => "കൂടാതെ",
+        (Malayalam, ScriptForm::Latin) => "koodathe",
     }
 }
 
 /// A month's name; 1 is January.
-pub(super) fn month(voice: Voice, month: i8) -> &'static str {
+pub(super) fn month(voice: Locale, month: i8) -> &'static str {
     use Language::{Bengali, Gujarati, Hindi, Kannada, Malayalam, Marathi, Odia, Punjabi, Tamil, Telugu};
     let names = match (voice.language, voice.form) {
-        (Hindi, Form::Native) => &HINDI,
-        (Marathi, Form::Native) => &MARATHI,
-        (Gujarati, Form::Native) => &GUJARATI,
-        (Punjabi, Form::Native) => &PUNJABI,
-        (Bengali, Form::Native) => &BENGALI,
-        (Odia, Form::Native) => &ODIA,
-        (Tamil, Form::Native) => &TAMIL,
-        (Telugu, Form::Native) => &TELUGU,
-        (Kannada, Form::Native) => &KANNADA,
-        (Malayalam, Form::Native) => &MALAYALAM,
+        (Hindi, ScriptForm::Native) => &HINDI,
+        (Marathi, ScriptForm::Native) => &MARATHI,
+        (Gujarati, ScriptForm::Native) => &GUJARATI,
+        (Punjabi, ScriptForm::Native) => &PUNJABI,
+        (Bengali, ScriptForm::Native) => &BENGALI,
+        (Odia, ScriptForm::Native) => &ODIA,
+        (Tamil, ScriptForm::Native) => &TAMIL,
+        (Telugu, ScriptForm::Native) => &TELUGU,
+        (Kannada, ScriptForm::Native) => &KANNADA,
+        (Malayalam, ScriptForm::Native) => &MALAYALAM,
         _ => &ENGLISH,
     };
     usize::try_from(month - 1).ok().and_then(|at| names.get(at)).copied().unwrap_or_default()

@@ -1,9 +1,9 @@
 //! Words before digits that say what they name, and words after that say they are a price.
 
-use super::Naming;
+use super::IdentifierKind;
 use crate::lexicon::{Languages, Meaning};
-use crate::reader::Reader;
-use crate::token::Token;
+use crate::reader::TokenizedMessage;
+use crate::token::MessageToken;
 
 /// Fewer digits than this may be a price.
 const LONG: usize = 8;
@@ -54,9 +54,9 @@ const PRICED: &[&str] = &[
 ];
 
 /// A word just before the digits that says what they name.
-pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Option<Naming> {
+pub(super) fn introduced(reader: &TokenizedMessage<'_>, from: usize, digits: &str) -> Option<IdentifierKind> {
     if numbered(reader, from) || is_place(reader, from, digits) || is_cheque(reader, from, digits) {
-        return Some(Naming::Account);
+        return Some(IdentifierKind::Account);
     }
     let short = digits.len() < LONG;
     let mut loose = false;
@@ -65,7 +65,7 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
         let token = reader.token(at)?;
         // `a/c` comes apart at its slash.
         if is(token, &["a"]) && reader.token(at + 1).is_some_and(|next| next.text == "/") {
-            return (digits.len() > 2).then_some(Naming::Account);
+            return (digits.len() > 2).then_some(IdentifierKind::Account);
         }
         if let Some(naming) = names(token) {
             // A round figure right after them is what went into them: account 50000 bheja.
@@ -73,7 +73,7 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
             let goods = paid || (is(token, GOODS) && back == 1 && priced(reader, from + 1, digits));
             // A few digits are dialled by nobody: number 500 diya.
             let code = is(token, &["otp", "pin", "pincode"]);
-            let least = if naming == Naming::Phone && !code { DIALLED } else { 3 };
+            let least = if naming == IdentifierKind::Phone && !code { DIALLED } else { 3 };
             return (digits.len() >= least && !(short && (goods || loose))).then_some(naming);
         }
         // `phone ka 500` is a price; `phone ka 9876…` is none.
@@ -87,21 +87,21 @@ pub(super) fn introduced(reader: &Reader<'_>, from: usize, digits: &str) -> Opti
     None
 }
 
-fn names(token: &Token<'_>) -> Option<Naming> {
+fn names(token: &MessageToken<'_>) -> Option<IdentifierKind> {
     token.find(Languages::EVERY, |meaning| match meaning {
-        Meaning::Phone => Some(Naming::Phone),
-        Meaning::Account => Some(Naming::Account),
+        Meaning::Phone => Some(IdentifierKind::Phone),
+        Meaning::Account => Some(IdentifierKind::Account),
         _ => None,
     })
 }
 
-fn is(token: &Token<'_>, words: &[&str]) -> bool {
+fn is(token: &MessageToken<'_>, words: &[&str]) -> bool {
     words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
 }
 
 /// Whether what follows the digits makes a price of them. Round ones with nothing after them are one, and money is
 /// sent into an account: ac 123456 *me bhejo*.
-fn priced(reader: &Reader<'_>, at: usize, digits: &str) -> bool {
+fn priced(reader: &TokenizedMessage<'_>, at: usize, digits: &str) -> bool {
     const SENT: &[&str] =
         &["bhejo", "bhej", "bheje", "bheja", "bhejna", "transfer", "send", "jama", "dalo", "daalo"];
     let Some(token) = reader.token(at) else { return digits.ends_with("00") };
@@ -110,7 +110,7 @@ fn priced(reader: &Reader<'_>, at: usize, digits: &str) -> bool {
 }
 
 /// `flat no 302`, `bill no. 45`, `room number 7`. A bare `no` also belongs to a person in Gujarati.
-fn numbered(reader: &Reader<'_>, from: usize) -> bool {
+fn numbered(reader: &TokenizedMessage<'_>, from: usize) -> bool {
     let before = |back: usize| from.checked_sub(back).and_then(|at| reader.token(at));
     let sign = before(1).is_some_and(|token| matches!(token.text, "." | ":" | "#" | "-"));
     let word = 1 + usize::from(sign);
@@ -123,7 +123,7 @@ fn numbered(reader: &Reader<'_>, from: usize) -> bool {
 }
 
 /// `flat 302`, `room 7`: places have small numbers, and no round ones.
-fn is_place(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
+fn is_place(reader: &TokenizedMessage<'_>, from: usize, digits: &str) -> bool {
     const PLACES: &[&str] =
         &["flat", "room", "plot", "seat", "token", "table", "gate", "ward", "kamra", "फ्लैट", "कमरा"];
     let place = reader.before(from).is_some_and(|token| is(token, PLACES));
@@ -131,7 +131,7 @@ fn is_place(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
 }
 
 /// A cheque has six digits; round ones are its amount.
-fn is_cheque(reader: &Reader<'_>, from: usize, digits: &str) -> bool {
+fn is_cheque(reader: &TokenizedMessage<'_>, from: usize, digits: &str) -> bool {
     let cheque =
         reader.before(from).is_some_and(|token| is(token, &["cheque", "check", "chq", "chek", "चेक"]));
     cheque && digits.len() == 6 && !digits.ends_with("00")

@@ -1,10 +1,10 @@
 //! Numbers that name beside numbers that count.
 
-use crate::amounts::Kind::{self, Account, Money, Phone, Plain};
-use crate::understand::{Context, understand};
+use crate::amounts::NumberKind::{self, Account, Money, Phone, Plain};
+use crate::understand::{UnderstandingContext, understand};
 
-fn said(message: &str) -> Vec<(Kind, String)> {
-    let found = understand(message, &Context::default()).numbers;
+fn said(message: &str) -> Vec<(NumberKind, String)> {
+    let found = understand(message, &UnderstandingContext::default()).numbers;
     found.into_iter().map(|one| (one.kind, one.digits.unwrap_or_else(|| one.value.to_string()))).collect()
 }
 
@@ -25,7 +25,8 @@ fn a_run_ends_where_it_is_whole() {
         ("1800 123 4567", &[(Phone, "18001234567")]),
     ] {
         let found = said(message);
-        let found: Vec<(Kind, &str)> = found.iter().map(|(kind, value)| (*kind, value.as_str())).collect();
+        let found: Vec<(NumberKind, &str)> =
+            found.iter().map(|(kind, value)| (*kind, value.as_str())).collect();
         assert_eq!(found, expected, "{message}");
     }
     let round = said("65000 75000 rupaye");

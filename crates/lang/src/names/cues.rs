@@ -12,7 +12,7 @@ use super::endings::FAMILIES;
 use super::hanging;
 use super::spot::TRADES;
 use crate::fold;
-use crate::letters::{Plain, Words};
+use crate::letters::{PlainWord, TextWords};
 use crate::lexicon::{self, Meaning, Sense};
 use crate::token::digit;
 
@@ -187,14 +187,14 @@ enum Cue {
 
 struct Reading<'t> {
     text: &'t str,
-    words: &'t Words<'t>,
+    words: &'t TextWords<'t>,
     seen: Vec<Seen>,
     /// For each word whether its sentence speaks of money.
     money: Vec<bool>,
 }
 
 /// The names in a text that something beside them gives away, without their endings.
-pub fn strangers(words: &Words<'_>) -> Vec<Range<usize>> {
+pub fn strangers(words: &TextWords<'_>) -> Vec<Range<usize>> {
     let reading = Reading::new(words);
     let mut found: Vec<Range<usize>> = Vec::new();
     for at in 0..words.all.len() {
@@ -209,12 +209,12 @@ pub fn strangers(words: &Words<'_>) -> Vec<Range<usize>> {
 
 impl Seen {
     fn new(said: &str, script: Option<Script>) -> Self {
-        let plain = Plain::new(said);
+        let plain = PlainWord::new(said);
         let key = fold::key(&plain.text);
         let senses = lexicon::senses(&key);
         let cue = cue(&key);
         let free = matches!(cue, Cue::None | Cue::Family) && senses.is_empty() && key.len() > 2;
-        let cut = |ends: fn(&Plain, &str, Script) -> Option<usize>| {
+        let cut = |ends: fn(&PlainWord, &str, Script) -> Option<usize>| {
             script.filter(|_| free).and_then(|script| ends(&plain, said, script))
         };
         let money = senses.iter().any(|sense| speaks_of_money(sense.meaning));
@@ -230,7 +230,7 @@ fn speaks_of_money(meaning: Meaning) -> bool {
 }
 
 impl<'t> Reading<'t> {
-    fn new(words: &'t Words<'t>) -> Self {
+    fn new(words: &'t TextWords<'t>) -> Self {
         let seen = words.different.iter().map(|(said, script)| Seen::new(said, *script)).collect();
         let mut reading = Self { text: words.text, words, seen, money: vec![false; words.all.len()] };
         reading.find_money();
@@ -401,7 +401,7 @@ impl<'t> Reading<'t> {
 }
 
 /// Xbhai, Xji: where the name ends.
-fn under_respect(plain: &Plain, said: &str, script: Script) -> Option<usize> {
+fn under_respect(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
     let list: &[&str] = if script == Script::Latin { JOINED } else { native_respect(script) };
     list.iter().find_map(|ending| {
         let front = plain.text.strip_suffix(ending).filter(|front| front.chars().count() > 2)?;
@@ -412,7 +412,7 @@ fn under_respect(plain: &Plain, said: &str, script: Script) -> Option<usize> {
 }
 
 /// A case written onto a word: where the name ends.
-fn under_case(plain: &Plain, said: &str, script: Script) -> Option<usize> {
+fn under_case(plain: &PlainWord, said: &str, script: Script) -> Option<usize> {
     let large = said.starts_with(char::is_uppercase);
     cases(script).iter().find_map(|ending| {
         let front = plain.text.strip_suffix(ending)?;

@@ -6,18 +6,18 @@ use munshi_types::Script;
 use serde::Serialize;
 
 use super::endings::{self, ENDINGS};
-use super::{MAYBE, SAME, Word, coverage, is_honorific, unjoined, word_score, words};
+use super::{MAYBE, NameWord, SAME, coverage, is_honorific, unjoined, word_score, words};
 use crate::fold;
 use crate::lexicon::{Languages, Meaning};
 use crate::numbers::Certainty;
-use crate::token::{Token, tokens};
+use crate::token::{MessageToken, tokens};
 
 /// Two contacts closer than this are a tie.
 const TIE: f32 = 0.08;
 
 /// Contacts ready to be found. Built once per change of the list, read for every message.
 #[derive(Clone, Debug, Default)]
-pub struct Directory {
+pub struct ContactDirectory {
     contacts: Vec<Contact>,
     /// The words of all contacts by their bones. Many share a word, so each is compared once.
     index: HashMap<String, Vec<Shared>>,
@@ -32,13 +32,13 @@ struct Contact {
 /// A word, and the contacts that have it with its place among their words.
 #[derive(Clone, Debug)]
 struct Shared {
-    word: Word,
+    word: NameWord,
     places: Vec<(u32, u8)>,
 }
 
 /// A contact a name may mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct ContactCandidate {
     /// Its place in the list the directory was built from.
     pub contact: usize,
     pub name: String,
@@ -47,16 +47,16 @@ pub struct Candidate {
 
 /// A name found in a message.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct NameFound {
+pub struct NameMention {
     pub text: String,
     pub start: usize,
     /// Exact when one contact stands clear of all others.
     pub certainty: Certainty,
     /// The best first.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<ContactCandidate>,
 }
 
-impl NameFound {
+impl NameMention {
     /// Whether somebody of this very name is in the list.
     pub(crate) fn is_close(&self) -> bool {
         self.candidates.iter().any(|candidate| candidate.score > 0.85)
@@ -88,7 +88,7 @@ struct Hit {
     score: f32,
 }
 
-impl Directory {
+impl ContactDirectory {
     pub fn new<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Self {
         let mut directory = Self::default();
         for name in names {
@@ -108,7 +108,7 @@ impl Directory {
     }
 
     /// Who a name means; none when nobody is like it.
-    pub fn look_up(&self, name: &str) -> Option<NameFound> {
+    pub fn look_up(&self, name: &str) -> Option<NameMention> {
         let wanted = words(name);
         let mut runs: HashMap<u32, Run> = HashMap::new();
         for word in &wanted {
@@ -126,16 +126,16 @@ impl Directory {
     }
 
     /// Every contact a message names.
-    pub fn find(&self, message: &str) -> Vec<NameFound> {
+    pub fn find(&self, message: &str) -> Vec<NameMention> {
         self.find_in(&tokens(message), message, Languages::EVERY)
     }
 
     pub(crate) fn find_in(
         &self,
-        tokens: &[Token<'_>],
+        tokens: &[MessageToken<'_>],
         message: &str,
         languages: Languages,
-    ) -> Vec<NameFound> {
+    ) -> Vec<NameMention> {
         if self.contacts.is_empty() {
             return Vec::new();
         }
@@ -158,10 +158,10 @@ impl Directory {
     fn longest(
         &self,
         hits: &[Vec<Hit>],
-        tokens: &[Token<'_>],
+        tokens: &[MessageToken<'_>],
         message: &str,
         from: usize,
-    ) -> Option<(NameFound, usize)> {
+    ) -> Option<(NameMention, usize)> {
         let runs: Vec<Run> = hits.get(from)?.iter().map(|hit| run(hits, from, *hit)).collect();
         let to = runs.iter().map(|run| run.to).max()?;
         // A shorter run is a rival: Rajan Kumar may be Rajan before he is Ranjan Kumar.
@@ -190,7 +190,7 @@ impl Directory {
         start: usize,
         mut matches: Vec<Match>,
         doubted: bool,
-    ) -> Option<NameFound> {
+    ) -> Option<NameMention> {
         matches.retain(|found| found.score >= MAYBE);
         matches.sort_unstable_by(|one, other| {
             other.score.total_cmp(&one.score).then(one.contact.cmp(&other.contact))
@@ -201,13 +201,13 @@ impl Directory {
         let certainty = if clear { Certainty::Exact } else { Certainty::Ambiguous };
         let named = |found: &Match| {
             let name = self.contacts.get(found.contact)?.name.clone();
-            Some(Candidate { contact: found.contact, name, score: found.score })
+            Some(ContactCandidate { contact: found.contact, name, score: found.score })
         };
         let candidates = matches.iter().take(5).filter_map(named).collect();
-        Some(NameFound { text, start, certainty, candidates })
+        Some(NameMention { text, start, certainty, candidates })
     }
 
-    fn hits(&self, word: &Word) -> Vec<Hit> {
+    fn hits(&self, word: &NameWord) -> Vec<Hit> {
         let mut hits = self.hits_of(word);
         let short = unjoined(word);
         if short != *word {
@@ -216,7 +216,7 @@ impl Directory {
         hits
     }
 
-    fn hits_of(&self, word: &Word) -> Vec<Hit> {
+    fn hits_of(&self, word: &NameWord) -> Vec<Hit> {
         let mut hits = Vec::new();
         for shared in self.index.get(&word.bones).into_iter().flatten() {
             let score = word_score(word, &shared.word);
@@ -228,13 +228,13 @@ impl Directory {
     }
 
     /// What a word of a message matches, as it is or under a case ending.
-    fn token_hits(&self, token: &Token<'_>, languages: Languages) -> Vec<Hit> {
+    fn token_hits(&self, token: &MessageToken<'_>, languages: Languages) -> Vec<Hit> {
         let capital = token.text.starts_with(|letter: char| letter.is_uppercase());
         let everyday = token.means(Meaning::Word, languages) && !capital;
         if !token.is_word() || everyday || is_honorific(&token.key) || token.key.len() > 60 {
             return Vec::new();
         }
-        let Some(word) = Word::new(token.text) else { return Vec::new() };
+        let Some(word) = NameWord::new(token.text) else { return Vec::new() };
         let mut hits = self.hits(&word);
         // An inflected name seldom scores well by itself, and its bare form then should speak.
         if hits.iter().all(|hit| hit.score < SAME) {
@@ -248,7 +248,7 @@ impl Directory {
     }
 
     /// What a word matches without its case ending.
-    fn bare_hits(&self, token: &Token<'_>, word: &Word, whole: &str) -> Vec<Hit> {
+    fn bare_hits(&self, token: &MessageToken<'_>, word: &NameWord, whole: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
         for ending in ENDINGS {
             let Some(front) = whole.strip_suffix(ending).filter(|front| front.len() > 2) else { continue };
@@ -300,8 +300,8 @@ impl Run {
 mod tests {
     use super::*;
 
-    fn directory() -> Directory {
-        Directory::new([
+    fn directory() -> ContactDirectory {
+        ContactDirectory::new([
             "Ramesh Kumar",
             "Suresh",
             "राजन",
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn two_people_of_one_name_are_two() {
-        let directory = Directory::new(["Mohan Das", "mohan das", "Suresh"]);
+        let directory = ContactDirectory::new(["Mohan Das", "mohan das", "Suresh"]);
         for found in [directory.look_up("Mohan Das").unwrap(), directory.find("Mohan ne 500 diye").remove(0)]
         {
             assert_eq!(found.certainty, Certainty::Ambiguous);

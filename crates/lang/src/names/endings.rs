@@ -4,7 +4,7 @@ use munshi_types::Script;
 
 use super::is_honorific;
 use crate::lexicon::Languages;
-use crate::token::Token;
+use crate::token::MessageToken;
 
 /// Case endings that hang on names, as the fold leaves them: Rameshku, Rameshanige, Ramesher.
 pub(super) const ENDINGS: &[&str] = &[
@@ -296,7 +296,7 @@ pub(super) fn is_plain(front: &str, ending: &str, script: Option<Script>) -> boo
 }
 
 /// Whether a word beside the name looks like more of it: Ramesh *Gupta*.
-pub(super) fn goes_on(tokens: &[Token<'_>], from: usize, to: usize) -> bool {
+pub(super) fn goes_on(tokens: &[MessageToken<'_>], from: usize, to: usize) -> bool {
     let after = tokens.get(to).is_some_and(is_name_like);
     let before = from.checked_sub(1).and_then(|at| Some((at, tokens.get(at)?)));
     // The first word of a sentence is written large whatever it is.
@@ -306,16 +306,16 @@ pub(super) fn goes_on(tokens: &[Token<'_>], from: usize, to: usize) -> bool {
 }
 
 /// Whether a family name follows what may be a first name, wherever the sentence begins.
-pub(super) fn is_anothers(tokens: &[Token<'_>], from: usize, family: bool) -> bool {
+pub(super) fn is_anothers(tokens: &[MessageToken<'_>], from: usize, family: bool) -> bool {
     let family = family || tokens.get(from).is_some_and(|token| FAMILIES.contains(&token.key.as_str()));
     let before = from.checked_sub(1).and_then(|at| tokens.get(at));
-    let first = |token: &Token<'_>| {
+    let first = |token: &MessageToken<'_>| {
         token.is_word() && token.senses.is_empty() && token.key.len() > 2 && !is_honorific(&token.key)
     };
     family && before.is_some_and(first)
 }
 
-fn is_name_like(token: &Token<'_>) -> bool {
+fn is_name_like(token: &MessageToken<'_>) -> bool {
     if !token.is_word() || is_honorific(&token.key) {
         return false;
     }

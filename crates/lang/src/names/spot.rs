@@ -13,9 +13,9 @@ use std::ops::Range;
 use munshi_types::Script;
 
 use super::hanging::{self, DOUBTFUL};
-use super::{SAME, Word, is_honorific, word_score};
+use super::{NameWord, SAME, is_honorific, word_score};
 use crate::fold;
-use crate::letters::{Plain, Quick, Words, lettered};
+use crate::letters::{FnvHasher, PlainWord, TextWords, lettered};
 use crate::lexicon::{self, Meaning};
 
 /// From this score a word of another script is taken for the name: spelling across scripts is freer.
@@ -110,7 +110,7 @@ enum Weight {
 
 #[derive(Clone, Debug)]
 struct Known {
-    word: Option<Word>,
+    word: Option<NameWord>,
     script: Option<Script>,
     weight: Weight,
     /// It is somebody's whole name.
@@ -121,10 +121,10 @@ struct Known {
 
 /// A known name found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spot {
+pub struct KnownNameSpan {
     /// The name without its ending.
     pub range: Range<usize>,
-    /// Its place among [`Spotter::names`]; none when the word is only like a known one.
+    /// Its place among [`KnownNameFinder::names`]; none when the word is only like a known one.
     pub name: Option<usize>,
     /// The name was cut off before a vowel that its last consonant carries unwritten: ರಮೇಶ್, ರಮೇಶನಿಗೆ.
     pub inherent: bool,
@@ -132,7 +132,7 @@ pub struct Spot {
 
 /// Words of known names, ready to be found. Built once for a list, read for every text.
 #[derive(Clone, Debug, Default)]
-pub struct Spotter {
+pub struct KnownNameFinder {
     names: Vec<String>,
     known: Vec<Known>,
     /// For every word the first that is the same name in another script, or itself.
@@ -147,12 +147,12 @@ pub struct Spotter {
 #[derive(Clone, Debug, Default)]
 struct Verdict {
     /// Parts of the word, from its beginning.
-    parts: Vec<Spot>,
+    parts: Vec<KnownNameSpan>,
     /// The known words that spoke for it.
     by: Vec<usize>,
 }
 
-impl Spotter {
+impl KnownNameFinder {
     /// From names, each with whose it is.
     pub fn new<'n>(names: impl IntoIterator<Item = (u32, &'n str)>) -> Self {
         let mut spotter = Self::default();
@@ -172,7 +172,7 @@ impl Spotter {
     }
 
     fn add(&mut self, text: &str, script: Option<Script>, owner: u32, alone: bool) {
-        let plain = Plain::new(text).text;
+        let plain = PlainWord::new(text).text;
         if plain.chars().count() < 2 {
             return;
         }
@@ -183,7 +183,7 @@ impl Spotter {
             }
             return;
         }
-        let word = script.and_then(|_| Word::new(&plain));
+        let word = script.and_then(|_| NameWord::new(&plain));
         let at = self.names.len();
         if let Some(word) = &word {
             self.sums.insert(sum(word.bones.as_bytes()).finish());
@@ -225,12 +225,12 @@ impl Spotter {
     }
 
     /// Every known name in a text, in order.
-    pub fn find(&self, text: &str) -> Vec<Spot> {
-        self.find_in(&Words::new(text))
+    pub fn find(&self, text: &str) -> Vec<KnownNameSpan> {
+        self.find_in(&TextWords::new(text))
     }
 
     /// As [`find`](Self::find), for a text whose words are known.
-    pub fn find_in(&self, words: &Words<'_>) -> Vec<Spot> {
+    pub fn find_in(&self, words: &TextWords<'_>) -> Vec<KnownNameSpan> {
         if self.names.is_empty() {
             return Vec::new();
         }
@@ -245,7 +245,7 @@ impl Spotter {
                 beside.iter().filter_map(|near| verdict(*near)).any(|other| self.share_owner(one, other));
             let near = beside.map(|near| near.map_or("", |near| words.said(near)));
             if shared || self.is_meant(one, words.said(at), near) {
-                found.extend(one.parts.iter().map(|part| Spot {
+                found.extend(one.parts.iter().map(|part| KnownNameSpan {
                     range: word.range.start + part.range.start..word.range.start + part.range.end,
                     ..part.clone()
                 }));
@@ -292,21 +292,21 @@ impl Spotter {
     }
 
     fn is_spelled(&self, said: &str, at: usize) -> bool {
-        self.spelled.get(&Plain::new(said).text) == Some(&at)
+        self.spelled.get(&PlainWord::new(said).text) == Some(&at)
     }
 
     /// What a word is by itself.
     fn judge(&self, text: &str, script: Option<Script>) -> Option<Verdict> {
-        let plain = Plain::new(text);
+        let plain = PlainWord::new(text);
         let whole = |at: Option<usize>, by: Vec<usize>| Verdict {
-            parts: vec![Spot { range: 0..text.len(), name: at, inherent: false }],
+            parts: vec![KnownNameSpan { range: 0..text.len(), name: at, inherent: false }],
             by,
         };
         if let Some(at) = self.spelled.get(&plain.text) {
             return Some(whole(Some(*at), vec![*at]));
         }
         let script = script?;
-        let word = Word::new(&plain.text).filter(|word| word.fold.len() < 60)?;
+        let word = NameWord::new(&plain.text).filter(|word| word.fold.len() < 60)?;
         if !self.may_begin(&word.bones) {
             return self.joined(&plain, text, script);
         }
@@ -325,12 +325,12 @@ impl Spotter {
 
     /// Whether some front of a word's consonants is a known name's. A nasal that ends a name is lost before an ending.
     fn may_begin(&self, bones: &str) -> bool {
-        let known = |sum: Quick, more: &[u8]| {
+        let known = |sum: FnvHasher, more: &[u8]| {
             let mut sum = sum;
             sum.write(more);
             self.sums.contains(&sum.finish())
         };
-        let mut sum = Quick::default();
+        let mut sum = FnvHasher::default();
         bones.bytes().any(|bone| {
             sum.write(&[bone]);
             known(sum, b"") || known(sum, b"n") || known(sum, b"m")
@@ -339,26 +339,26 @@ impl Spotter {
 
     /// Whether a word that scored so against a known one is that name and no other. Tamil writes Gita and Kita alike, so what
     /// is known in Tamil letters alone says little of a word in others.
-    fn is_sure(&self, at: usize, word: &Word, score: f32) -> bool {
+    fn is_sure(&self, at: usize, word: &NameWord, score: f32) -> bool {
         let voiceless =
             self.known.get(at).and_then(|known| known.word.as_ref()).is_some_and(|known| known.voiceless);
         score >= 1.0 || (score >= SAME && (word.voiceless || !voiceless))
     }
 
     /// The known word that may be inside one that is as likely another name.
-    fn doubted(&self, plain: &Plain, word: &Word, script: Script) -> Option<usize> {
+    fn doubted(&self, plain: &PlainWord, word: &NameWord, script: Script) -> Option<usize> {
         // A word everybody knows is no name with an ending.
         if script != Script::Latin || plain.text.len() < 5 || !lexicon::senses(&word.fold).is_empty() {
             return None;
         }
         DOUBTFUL.iter().find_map(|ending| {
             let front = plain.text.strip_suffix(*ending).filter(|front| front.len() > 2)?;
-            self.best(&Word::new(front)?, script).map(|(at, _)| at)
+            self.best(&NameWord::new(front)?, script).map(|(at, _)| at)
         })
     }
 
     /// The known word that a word is, in this or another script.
-    fn best(&self, word: &Word, script: Script) -> Option<(usize, f32)> {
+    fn best(&self, word: &NameWord, script: Script) -> Option<(usize, f32)> {
         let alike = self.bones.get(&word.bones)?;
         let scored = alike.iter().filter_map(|at| {
             let known = self.known.get(*at)?;
@@ -373,9 +373,13 @@ impl Spotter {
     }
 
     /// A name with an ending, a word of respect or another name written onto it.
-    fn cut(&self, plain: &Plain, text: &str, script: Script, least: f32) -> Option<Verdict> {
+    fn cut(&self, plain: &PlainWord, text: &str, script: Script, least: f32) -> Option<Verdict> {
         let made = |to: usize, at: usize, sure: bool, inherent: bool| Verdict {
-            parts: vec![Spot { range: 0..plain.origin(to, text.len()), name: sure.then_some(at), inherent }],
+            parts: vec![KnownNameSpan {
+                range: 0..plain.origin(to, text.len()),
+                name: sure.then_some(at),
+                inherent,
+            }],
             by: vec![at],
         };
         let mut cuts: Vec<usize> = ends(&plain.text, script).collect();
@@ -389,7 +393,7 @@ impl Spotter {
             if let Some((at, score, inherent)) = self.front(&plain.text, to, script)
                 && score >= least
             {
-                let word = plain.text.get(..to).and_then(Word::new);
+                let word = plain.text.get(..to).and_then(NameWord::new);
                 let sure = word.is_none_or(|word| self.is_sure(at, &word, score));
                 return Some(made(to, at, sure, inherent));
             }
@@ -398,7 +402,7 @@ impl Spotter {
     }
 
     /// Two names run together: rameshkumar, RameshKumar.
-    fn joined(&self, plain: &Plain, text: &str, script: Script) -> Option<Verdict> {
+    fn joined(&self, plain: &PlainWord, text: &str, script: Script) -> Option<Verdict> {
         if script != Script::Latin || plain.text.len() < 6 {
             return None;
         }
@@ -406,7 +410,7 @@ impl Spotter {
             let (front, rest) = plain.text.split_at(to);
             let (one, other) = (*self.spelled.get(front)?, *self.spelled.get(rest)?);
             let place = plain.origin(to, text.len());
-            let part = |range, name| Spot { range, name: Some(name), inherent: false };
+            let part = |range, name| KnownNameSpan { range, name: Some(name), inherent: false };
             let parts = vec![part(0..place, one), part(place..text.len(), other)];
             Some(Verdict { parts, by: vec![one, other] })
         })
@@ -419,11 +423,13 @@ impl Spotter {
         let bare = front.chars().last().is_some_and(hanging::is_consonant);
         let open = || {
             let spelled = self.spelled.get(front).map(|at| (*at, 1.0));
-            spelled.or_else(|| self.best(&Word::new(front)?, script)).map(|(at, score)| (at, score, false))
+            spelled
+                .or_else(|| self.best(&NameWord::new(front)?, script))
+                .map(|(at, score)| (at, score, false))
         };
         let closed = || {
             let virama = hanging::virama(script).filter(|_| bare)?;
-            let (at, score) = self.best(&Word::new(&format!("{front}{virama}"))?, script)?;
+            let (at, score) = self.best(&NameWord::new(&format!("{front}{virama}"))?, script)?;
             Some((at, score, !sign))
         };
         // A vowel that hangs on the last consonant takes that consonant's own away.
@@ -438,8 +444,8 @@ impl Spotter {
     }
 }
 
-fn sum(bytes: &[u8]) -> Quick {
-    let mut sum = Quick::default();
+fn sum(bytes: &[u8]) -> FnvHasher {
+    let mut sum = FnvHasher::default();
     sum.write(bytes);
     sum
 }

@@ -1,11 +1,11 @@
 //! Names that were taken for others.
 
-use super::directory::Directory;
+use super::directory::ContactDirectory;
 use super::{SAME, bare, score};
 use crate::numbers::Certainty;
 
 fn meant(contacts: &[&str], message: &str) -> Option<(String, Certainty)> {
-    let found = Directory::new(contacts).find(message);
+    let found = ContactDirectory::new(contacts).find(message);
     found.first().map(|found| (found.candidates[0].name.clone(), found.certainty))
 }
 
@@ -29,7 +29,7 @@ fn close_names_are_asked_about() {
         for (said, contact) in [(said, contact), (contact, said)] {
             let found = meant(&[contact], &format!("{said} ko 500 diye"));
             assert!(!matches!(found, Some((_, Certainty::Exact))), "{said} {contact}: {found:?}");
-            let found = Directory::new([contact]).look_up(said);
+            let found = ContactDirectory::new([contact]).look_up(said);
             assert!(found.is_none_or(|found| found.certainty != Certainty::Exact), "{said} {contact}");
             let both = meant(&[contact, said], &format!("{said} ko 500 diye"));
             assert_eq!(both, Some((said.to_owned(), Certainty::Exact)), "{said} {contact}");
@@ -50,7 +50,7 @@ fn a_shops_english_name_is_known_by_its_sound() {
         let found = meant(&["Gupta Traders", "Ramesh"], said);
         assert_eq!(found, Some(("Gupta Traders".to_owned(), Certainty::Exact)), "{said}");
         let name = said.split(' ').take(2).collect::<Vec<_>>().join(" ");
-        let found = Directory::new(["Gupta Traders"]).look_up(&name);
+        let found = ContactDirectory::new(["Gupta Traders"]).look_up(&name);
         assert!(found.is_some_and(|found| found.certainty == Certainty::Exact), "{name}");
     }
 }
@@ -99,7 +99,7 @@ fn a_word_left_over_is_a_doubt() {
         let found = meant(contacts, message);
         assert!(matches!(found, Some((_, Certainty::Ambiguous))), "{message}: {found:?}");
     }
-    let rivals = Directory::new(["Rajan", "Ranjan Kumar"]).find("Rajan Kumar ko 500 diye");
+    let rivals = ContactDirectory::new(["Rajan", "Ranjan Kumar"]).find("Rajan Kumar ko 500 diye");
     assert_eq!(rivals[0].candidates.len(), 2);
     assert_eq!(meant(&["Ramesh Sharma"], "Ramesh ko 500 diye").unwrap().1, Certainty::Exact);
     assert_eq!(meant(&["Ramesh"], "Aaj Ramesh ko 500 diye").unwrap().1, Certainty::Exact);
@@ -115,7 +115,7 @@ fn one_name_in_many_scripts_is_exact() {
     ] {
         for name in names {
             assert!(score(name, names[0]) >= SAME, "{name} {}: {}", names[0], score(name, names[0]));
-            let found = Directory::new([names[0]]).look_up(name);
+            let found = ContactDirectory::new([names[0]]).look_up(name);
             assert_eq!(found.map(|found| found.certainty), Some(Certainty::Exact), "{name}");
         }
     }
@@ -149,7 +149,7 @@ fn case_words_are_no_part_of_a_name() {
 #[test]
 fn a_southern_name_is_taken_where_one_contact_fits_and_asked_where_two_do() {
     // In Kannada Arun is written so, and Aruna may be: which one it is, only the list tells.
-    let found = |contacts: &[&str]| Directory::new(contacts).look_up("ಅರುಣ").unwrap();
+    let found = |contacts: &[&str]| ContactDirectory::new(contacts).look_up("ಅರುಣ").unwrap();
     assert_eq!(found(&["Arun", "Suresh"]).certainty, Certainty::Exact);
     assert_eq!(found(&["Aruna", "Suresh"]).certainty, Certainty::Exact);
     let both = found(&["Arun", "Aruna"]);

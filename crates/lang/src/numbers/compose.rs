@@ -3,12 +3,12 @@
 //! The grammar is the one all eleven languages share: groups below a thousand, each with its scale, scales
 //! falling; a fraction before a group or right after it. What the grammar does not allow ends the number.
 
-use super::Part;
+use super::NumberPart;
 use crate::number::Number;
 
 /// A number being put together. Copy, so that a reader can step back to where it was still whole.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Composer {
+pub(super) struct NumberComposer {
     /// Groups that have met their scale.
     total: Number,
     /// The group now being said.
@@ -20,7 +20,7 @@ pub(super) struct Composer {
     /// A hundred or more was said.
     scaled: bool,
     /// The number may mean something else too.
-    doubt: Option<Doubt>,
+    doubt: Option<NumberDoubt>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ enum Waiting {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doubt {
+pub(super) enum NumberDoubt {
     /// `do lakh pachas`: fifty, or fifty thousand.
     ShortTail,
     /// `paanch sau do hazaar`: so many thousands, or five hundred and then two thousand.
@@ -51,27 +51,27 @@ pub(super) enum Doubt {
 
 /// How the language of the word says tens and units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tens {
+pub(super) enum TensStyle {
     Apart,
     InOneWord,
 }
 
 const THOUSAND: u64 = 1_000;
 
-impl Composer {
+impl NumberComposer {
     /// Takes the next part; false when it cannot belong to this number.
-    pub(super) fn push(&mut self, part: Part, tens: Tens) -> bool {
-        self.scaled |= matches!(part, Part::Scale(_) | Part::Cardinal(100..));
+    pub(super) fn push(&mut self, part: NumberPart, tens: TensStyle) -> bool {
+        self.scaled |= matches!(part, NumberPart::Scale(_) | NumberPart::Cardinal(100..));
         match part {
-            Part::Cardinal(value) => self.push_cardinal(value, tens),
-            Part::Digits(value) => self.push_digits(value),
-            Part::Scale(100) => self.push_hundred(),
-            Part::Scale(scale) => self.push_scale(scale, tens),
-            Part::Plus(hundredths) => self.push_waiting(Waiting::Plus(hundredths)),
-            Part::Minus(hundredths) => self.push_waiting(Waiting::Minus(hundredths)),
-            Part::Fraction(hundredths) => self.push_fraction(hundredths),
-            Part::Suffix(hundredths) => self.push_suffix(hundredths),
-            Part::Quarters => self.push_quarters(),
+            NumberPart::Cardinal(value) => self.push_cardinal(value, tens),
+            NumberPart::Digits(value) => self.push_digits(value),
+            NumberPart::Scale(100) => self.push_hundred(),
+            NumberPart::Scale(scale) => self.push_scale(scale, tens),
+            NumberPart::Plus(hundredths) => self.push_waiting(Waiting::Plus(hundredths)),
+            NumberPart::Minus(hundredths) => self.push_waiting(Waiting::Minus(hundredths)),
+            NumberPart::Fraction(hundredths) => self.push_fraction(hundredths),
+            NumberPart::Suffix(hundredths) => self.push_suffix(hundredths),
+            NumberPart::Quarters => self.push_quarters(),
         }
         .is_some()
     }
@@ -88,7 +88,7 @@ impl Composer {
 
     /// What else the number may mean.
     pub(super) fn other_value(&self) -> Option<Number> {
-        if let Doubt::TwoNumbers(last) = self.doubt? {
+        if let NumberDoubt::TwoNumbers(last) = self.doubt? {
             return Some(last);
         }
         let group = self.group?;
@@ -121,10 +121,10 @@ impl Composer {
         Some(Group { value, hundreds: false, tens: false, fraction, said: false })
     }
 
-    fn push_cardinal(&mut self, value: u64, tens: Tens) -> Option<()> {
+    fn push_cardinal(&mut self, value: u64, tens: TensStyle) -> Option<()> {
         let number = Number::from_whole(value);
         if let Some(group) = &mut self.group {
-            let unit = tens == Tens::Apart && group.tens && (1..10).contains(&value);
+            let unit = tens == TensStyle::Apart && group.tens && (1..10).contains(&value);
             if group.fraction || !(unit || (group.hundreds && (1..100).contains(&value))) {
                 return None;
             }
@@ -150,7 +150,7 @@ impl Composer {
     /// Fifty after lakh may be fifty, or what is left of the next lakh.
     fn note_tail(&mut self, value: u64) {
         if value >= 10 && self.scale.is_some_and(|scale| scale > THOUSAND) {
-            self.doubt = Some(Doubt::ShortTail);
+            self.doubt = Some(NumberDoubt::ShortTail);
         }
     }
 
@@ -188,7 +188,7 @@ impl Composer {
         Some(())
     }
 
-    fn push_scale(&mut self, scale: u64, tens: Tens) -> Option<()> {
+    fn push_scale(&mut self, scale: u64, tens: TensStyle) -> Option<()> {
         let lower = self.scale.is_none_or(|last| scale < last);
         if !lower {
             return self.push_scale_over(scale);
@@ -205,8 +205,8 @@ impl Composer {
         self.scale = Some(scale);
         // English counts hundreds of thousands; India has its lakh.
         let rest = group.value.as_whole().filter(|value| *value > 100).map_or(0, |value| value % 100);
-        let two = scale == THOUSAND && rest > 0 && group.said && tens == Tens::InOneWord;
-        self.doubt = two.then(|| Number::from_whole(rest * scale)).map(Doubt::TwoNumbers);
+        let two = scale == THOUSAND && rest > 0 && group.said && tens == TensStyle::InOneWord;
+        self.doubt = two.then(|| Number::from_whole(rest * scale)).map(NumberDoubt::TwoNumbers);
         Some(())
     }
 
@@ -273,15 +273,15 @@ impl Composer {
 mod tests {
     use super::*;
 
-    fn compose(parts: &[Part], tens: Tens) -> Option<(Number, Option<Number>)> {
-        let mut composer = Composer::default();
+    fn compose(parts: &[NumberPart], tens: TensStyle) -> Option<(Number, Option<Number>)> {
+        let mut composer = NumberComposer::default();
         parts.iter().all(|part| composer.push(*part, tens)).then_some(())?;
         Some((composer.value()?, composer.other_value()))
     }
 
     #[test]
     fn groups_and_scales_add_up() {
-        use Part::{Cardinal as C, Fraction as F, Minus as M, Plus as P, Scale as S, Suffix};
+        use NumberPart::{Cardinal as C, Fraction as F, Minus as M, Plus as P, Scale as S, Suffix};
         for (parts, expected) in [
             (&[C(2), S(100_000), C(50), S(1000)][..], 250_000),
             (&[C(12), S(100)], 1_200),
@@ -294,19 +294,22 @@ mod tests {
             (&[C(1), S(10_000_000), C(25), S(100_000)], 12_500_000),
             (&[C(2), S(1000), S(10_000_000)], 20_000_000_000),
         ] {
-            let found = compose(parts, Tens::InOneWord);
+            let found = compose(parts, TensStyle::InOneWord);
             assert_eq!(found, Some((Number::from_whole(expected), None)), "{parts:?}");
         }
-        assert_eq!(compose(&[C(20), C(5)], Tens::Apart).map(|found| found.0), Some(Number::from_whole(25)));
+        assert_eq!(
+            compose(&[C(20), C(5)], TensStyle::Apart).map(|found| found.0),
+            Some(Number::from_whole(25))
+        );
     }
 
     #[test]
     fn what_nobody_says_is_refused_or_doubted() {
-        use Part::{Cardinal as C, Plus as P, Scale as S};
+        use NumberPart::{Cardinal as C, Plus as P, Scale as S};
         for parts in [&[C(20), C(5)][..], &[P(50)], &[C(5), S(1000), C(2), S(100_000)], &[C(0), S(100)]] {
-            assert_eq!(compose(parts, Tens::InOneWord), None, "{parts:?}");
+            assert_eq!(compose(parts, TensStyle::InOneWord), None, "{parts:?}");
         }
-        let found = compose(&[C(2), S(100_000), C(50)], Tens::InOneWord);
+        let found = compose(&[C(2), S(100_000), C(50)], TensStyle::InOneWord);
         assert_eq!(found, Some((Number::from_whole(200_050), Some(Number::from_whole(250_000)))));
     }
 }

@@ -1,11 +1,11 @@
 //! Numbers written in digits of any script, with Indian or western commas.
 
-use super::{Certainty, Spoken};
+use super::{Certainty, NumberReadings};
 use crate::number::Number;
 use crate::token::{digit, gap, separator, unseen};
 
 /// What a run of digits, commas and points may be.
-pub(crate) fn read(text: &str) -> Option<Spoken> {
+pub(crate) fn read(text: &str) -> Option<NumberReadings> {
     let plain = ascii(text);
     if plain.contains(' ') {
         return apart(&plain);
@@ -26,7 +26,7 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
     };
     let mut readings = vec![value];
     if cut {
-        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+        return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
     if !grouped(whole) {
         // A comma where no one groups may be a decimal comma.
@@ -36,20 +36,20 @@ pub(crate) fn read(text: &str) -> Option<Spoken> {
         {
             readings.push(other);
         }
-        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+        return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
     // 1.500 is one and a half here, fifteen hundred elsewhere.
     if decimals.is_some_and(|decimals| decimals.len() == 3) && whole.len() < 4 && !whole.starts_with('0') {
         readings.extend(Number::from_decimal(&plain.replace(['.', ','], "")));
-        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+        return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
     // 500,700 may be two amounts; 1,500 and 500,000 are each one.
     let parts: Vec<&str> = whole.split(',').collect();
     if decimals.is_none() && !indian(whole) && parts.last().is_some_and(|last| *last != "000") {
         readings.extend(parts.iter().filter_map(|part| Number::from_decimal(part)));
-        return Some(Spoken { certainty: Certainty::Ambiguous, readings });
+        return Some(NumberReadings { certainty: Certainty::Ambiguous, readings });
     }
-    Some(Spoken { certainty: Certainty::Exact, readings })
+    Some(NumberReadings { certainty: Certainty::Exact, readings })
 }
 
 /// A number with its decimals, and whether there were more of them than are kept.
@@ -60,7 +60,7 @@ fn with_decimals(whole: &str, decimals: &str) -> Option<(Number, bool)> {
 }
 
 /// Groups parted by spaces: one number, or several.
-fn apart(plain: &str) -> Option<Spoken> {
+fn apart(plain: &str) -> Option<NumberReadings> {
     let mut readings = vec![Number::from_decimal(&plain.replace([' ', ','], ""))?];
     for part in plain.split([' ', ',']).filter_map(Number::from_decimal) {
         if part != Number::ZERO && !readings.contains(&part) {
@@ -72,7 +72,7 @@ fn apart(plain: &str) -> Option<Spoken> {
     if groups.first().is_some_and(|first| first.len() == 3) && groups.last() != Some(&"000") {
         readings.rotate_left(1);
     }
-    Some(Spoken { certainty: Certainty::Ambiguous, readings })
+    Some(NumberReadings { certainty: Certainty::Ambiguous, readings })
 }
 
 /// One number that is grouped as the west does it, unless its groups are as likely two round amounts: 500,700.

@@ -2,15 +2,15 @@
 
 use munshi_types::{Language, Script};
 
-use super::compose::Tens;
-use super::{Certainty, Part, digits, segment};
+use super::compose::TensStyle;
+use super::{Certainty, NumberPart, digits, segment};
 use crate::fold;
-use crate::lexicon::{self, End, Languages, Sense};
-use crate::token::{Kind, Named, Token};
+use crate::lexicon::{self, Languages, MorphemeEnd, Sense};
+use crate::token::{MessageToken, MessageTokenKind, NameLikelihood};
 
 /// Where a token stands in the number being read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum LexemePosition {
     First,
     Inside,
     /// After a word that only joins: two and a *half*.
@@ -20,10 +20,10 @@ pub(super) enum Place {
 /// How a token reads as parts of a number.
 #[derive(Clone, Debug)]
 pub(super) struct Lexeme {
-    pub parts: Vec<Part>,
+    pub parts: Vec<NumberPart>,
     /// Other parts the same spelling may stand for in the same language.
-    pub others: Vec<Vec<Part>>,
-    pub tens: Tens,
+    pub others: Vec<Vec<NumberPart>>,
+    pub tens: TensStyle,
     /// It is also an ordinary word or a name, or only nearly a number word.
     pub weak: bool,
     /// Nothing says that this is how the word is spelled: the number is then in doubt.
@@ -38,7 +38,7 @@ pub(super) struct Lexeme {
 
 impl Lexeme {
     /// What is known to mean just these parts.
-    const fn plain(parts: Vec<Part>, tens: Tens) -> Self {
+    const fn plain(parts: Vec<NumberPart>, tens: TensStyle) -> Self {
         Self {
             parts,
             others: Vec::new(),
@@ -52,37 +52,37 @@ impl Lexeme {
     }
 
     /// What may be spelled wrong, or be no number at all.
-    fn guess(parts: Vec<Part>, tens: Tens) -> Self {
+    fn guess(parts: Vec<NumberPart>, tens: TensStyle) -> Self {
         Self { weak: true, guessed: true, ..Self::plain(parts, tens) }
     }
 }
 
 /// What a token contributes wherever it stands.
-pub(super) fn lexeme(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+pub(super) fn lexeme(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     match token.kind {
-        Kind::Digits => {
+        MessageTokenKind::Digits => {
             let written = digits::read(token.text)?;
             let unclear = written.certainty == Certainty::Ambiguous;
-            let mut readings = written.readings.into_iter().map(|value| vec![Part::Digits(value)]);
-            let lexeme = Lexeme::plain(readings.next()?, Tens::InOneWord);
+            let mut readings = written.readings.into_iter().map(|value| vec![NumberPart::Digits(value)]);
+            let lexeme = Lexeme::plain(readings.next()?, TensStyle::InOneWord);
             Some(Lexeme { others: readings.collect(), unclear, ..lexeme })
         }
-        Kind::Word(_) if token.named == Named::Surely => None,
-        Kind::Word(_) => word(token, language),
-        Kind::Sign => {
+        MessageTokenKind::Word(_) if token.named == NameLikelihood::Surely => None,
+        MessageTokenKind::Word(_) => word(token, language),
+        MessageTokenKind::Sign => {
             let part = match token.text {
-                "½" => Part::Suffix(50),
-                "¼" => Part::Suffix(25),
-                "¾" => Part::Suffix(75),
+                "½" => NumberPart::Suffix(50),
+                "¼" => NumberPart::Suffix(25),
+                "¾" => NumberPart::Suffix(75),
                 _ => return None,
             };
-            Some(Lexeme::plain(vec![part], Tens::InOneWord))
+            Some(Lexeme::plain(vec![part], TensStyle::InOneWord))
         }
-        Kind::Foreign => None,
+        MessageTokenKind::Foreign => None,
     }
 }
 
-fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn word(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let loan = || known(token, Language::English);
     if token.script() == Some(Script::Latin) {
         return known(token, language)
@@ -102,7 +102,7 @@ fn word(token: &Token<'_>, language: Language) -> Option<Lexeme> {
 
 /// A word of a native script counts for sure only when it is spelled as number words are. What only sounds like one
 /// in Latin letters is a guess, and no guess where it is a word of its own.
-fn spelled(token: &Token<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
+fn spelled(token: &MessageToken<'_>, languages: Languages, lexeme: Lexeme) -> Option<Lexeme> {
     if lexicon::shaped(token.text, languages) || is_joined(token.text, languages) {
         return Some(lexeme);
     }
@@ -134,40 +134,43 @@ pub(crate) fn is_run_together(word: &str, key: &str, script: Script) -> bool {
 
 /// What a token contributes only because of where it stands: `k`, `L` and `cr` after digits; English `half` and
 /// `quarter` after a number, which they add to or count.
-pub(super) fn placed(token: &Token<'_>, place: Place) -> Option<Lexeme> {
+pub(super) fn placed(token: &MessageToken<'_>, place: LexemePosition) -> Option<Lexeme> {
     let part = match (token.text, place) {
-        (_, Place::First) => return None,
-        ("k" | "K", _) if token.glued => Part::Scale(1_000),
-        ("L" | "l", _) if token.glued => Part::Scale(100_000),
-        ("lk" | "lkh" | "Lk", _) => Part::Scale(100_000),
-        ("cr" | "Cr" | "CR", _) => Part::Scale(10_000_000),
+        (_, LexemePosition::First) => return None,
+        ("k" | "K", _) if token.glued => NumberPart::Scale(1_000),
+        ("L" | "l", _) if token.glued => NumberPart::Scale(100_000),
+        ("lk" | "lkh" | "Lk", _) => NumberPart::Scale(100_000),
+        ("cr" | "Cr" | "CR", _) => NumberPart::Scale(10_000_000),
         _ => match (token.key.as_str(), place) {
-            ("half", _) => Part::Suffix(50),
-            ("kuarter" | "kuarters", Place::Joined) => Part::Suffix(25),
-            ("kuarter" | "kuarters" | "faurth" | "faurths", Place::Inside) => Part::Quarters,
+            ("half", _) => NumberPart::Suffix(50),
+            ("kuarter" | "kuarters", LexemePosition::Joined) => NumberPart::Suffix(25),
+            ("kuarter" | "kuarters" | "faurth" | "faurths", LexemePosition::Inside) => NumberPart::Quarters,
             _ => return None,
         },
     };
-    Some(Lexeme::plain(vec![part], Tens::Apart))
+    Some(Lexeme::plain(vec![part], TensStyle::Apart))
 }
 
 /// Whether `Cr` after a figure is credit: for sure beside a bank's words or a figure written to the paisa, and as
 /// likely as crore after thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Credit {
+pub(crate) enum CreditLikelihood {
     No,
     Maybe,
     Surely,
 }
 
-pub(crate) fn credit(tokens: &[Token<'_>], at: usize) -> Credit {
+pub(crate) fn credit(tokens: &[MessageToken<'_>], at: usize) -> CreditLikelihood {
     const BANK: &[&str] =
         &["bal", "balance", "avl", "avbl", "available", "credited", "debited", "dr", "a", "acct", "ac"];
     let Some(token) = tokens.get(at).filter(|token| token.text.eq_ignore_ascii_case("cr")) else {
-        return Credit::No;
+        return CreditLikelihood::No;
     };
-    let figure = at.checked_sub(1).and_then(|at| tokens.get(at)).filter(|token| token.kind == Kind::Digits);
-    let Some(figure) = figure else { return Credit::No };
+    let figure = at
+        .checked_sub(1)
+        .and_then(|at| tokens.get(at))
+        .filter(|token| token.kind == MessageTokenKind::Digits);
+    let Some(figure) = figure else { return CreditLikelihood::No };
     let plain = digits::ascii(figure.text);
     let bank = tokens.iter().take(at + 12).skip(at.saturating_sub(12)).any(|near| {
         near.start != token.start && BANK.iter().any(|word| near.text.eq_ignore_ascii_case(word))
@@ -176,17 +179,17 @@ pub(crate) fn credit(tokens: &[Token<'_>], at: usize) -> Credit {
     let large = whole.bytes().filter(u8::is_ascii_digit).count() > 3;
     let written = whole.contains(',') || plain.ends_with(".00");
     match (large, bank || written) {
-        (true, true) => Credit::Surely,
-        (false, false) => Credit::No,
-        _ => Credit::Maybe,
+        (true, true) => CreditLikelihood::Surely,
+        (false, false) => CreditLikelihood::No,
+        _ => CreditLikelihood::Maybe,
     }
 }
 
 /// How a language itself reads the word.
-fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn known(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     if language == Language::English && token.script() != Some(Script::Latin) {
         let part = lexicon::loan(token.text).and_then(segment::meaning_part)?;
-        return Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(vec![part], Tens::Apart) });
+        return Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(vec![part], TensStyle::Apart) });
     }
     if !script_fits(token, language) {
         return None;
@@ -201,47 +204,48 @@ fn known(token: &Token<'_>, language: Language) -> Option<Lexeme> {
         if matches!(language, Language::Kannada | Language::Telugu) && gives {
             return None;
         }
-        let segment::Pieces { parts, end, rival, inflected } = segment::pieces(token.stem(), language)?;
+        let segment::SegmentedNumber { parts, end, rival, inflected } =
+            segment::pieces(token.stem(), language)?;
         return Some(Lexeme {
             others: rival.into_iter().collect(),
-            weak: end == End::Open || token.clashes(),
+            weak: end == MorphemeEnd::Open || token.clashes(),
             inflected,
-            ..Lexeme::plain(parts, Tens::Apart)
+            ..Lexeme::plain(parts, TensStyle::Apart)
         });
     }
     let parts = segment::fused(&token.key, token.script()?, only)?;
-    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, Tens::InOneWord) })
+    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, TensStyle::InOneWord) })
 }
 
 /// A word that the lexicon lists as a number of the language. Where its key means several, its spelling may tell.
-fn listed(token: &Token<'_>, language: Language) -> Lexeme {
+fn listed(token: &MessageToken<'_>, language: Language) -> Lexeme {
     let only = Languages::only(language);
-    let mut meant: Vec<Part> = number_parts(token.senses, only).collect();
+    let mut meant: Vec<NumberPart> = number_parts(token.senses, only).collect();
     if meant.len() > 1 {
-        let spelled: Vec<Part> = number_parts(lexicon::spelled(token.text), only).collect();
+        let spelled: Vec<NumberPart> = number_parts(lexicon::spelled(token.text), only).collect();
         meant = if spelled.is_empty() { meant } else { spelled };
     } else if let Some(rival) = without_last_vowel(token, language).filter(|rival| !meant.contains(rival)) {
         meant.push(rival);
     }
     let mut parts = meant.into_iter().map(segment::hundreds_apart);
-    let tens = if language == Language::English { Tens::Apart } else { Tens::InOneWord };
+    let tens = if language == Language::English { TensStyle::Apart } else { TensStyle::InOneWord };
     let first = Lexeme::plain(parts.next().unwrap_or_default(), tens);
     Lexeme { others: parts.collect(), weak: token.clashes(), ..first }
 }
 
 /// A scale, or a cardinal and its hundred in one word, under a case ending: hajarala, lakher, donsheche.
-fn under_ending(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn under_ending(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
     if everyday || !script_fits(token, language) {
         return None;
     }
     let only = Languages::only(language);
     let parts = segment::under_ending(&token.key, token.script()?, only, language)?;
-    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, Tens::InOneWord) })
+    Some(Lexeme { weak: token.clashes(), ..Lexeme::plain(parts, TensStyle::InOneWord) })
 }
 
 /// What a northern word that ends in a short `a` means without it: sattara may be satrah or sattar.
-fn without_last_vowel(token: &Token<'_>, language: Language) -> Option<Part> {
+fn without_last_vowel(token: &MessageToken<'_>, language: Language) -> Option<NumberPart> {
     let short =
         token.text.ends_with('a') && !token.text.ends_with("aa") && token.script() == Some(Script::Latin);
     let bare = token.key.strip_suffix('a').filter(|bare| short && bare.len() > 2)?;
@@ -249,55 +253,55 @@ fn without_last_vowel(token: &Token<'_>, language: Language) -> Option<Part> {
 }
 
 /// The number meanings among senses.
-fn number_parts(senses: &'static [Sense], languages: Languages) -> impl Iterator<Item = Part> {
+fn number_parts(senses: &'static [Sense], languages: Languages) -> impl Iterator<Item = NumberPart> {
     senses
         .iter()
         .filter(move |sense| sense.languages.meets(languages))
         .filter_map(|sense| segment::meaning_part(sense.meaning))
 }
 
-fn script_fits(token: &Token<'_>, language: Language) -> bool {
+fn script_fits(token: &MessageToken<'_>, language: Language) -> bool {
     token.script().is_some_and(|script| script == Script::Latin || script == language.script())
 }
 
 /// A northern number word typed with the last vowel its script writes but nobody says: tina, hazara.
-fn with_last_vowel(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn with_last_vowel(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
     if everyday || Languages::DRAVIDIAN.has(language) {
         return None;
     }
     let part = without_last_vowel(token, language)?;
-    Some(Lexeme::guess(vec![part], Tens::InOneWord))
+    Some(Lexeme::guess(vec![part], TensStyle::InOneWord))
 }
 
 /// A spelling close to one number word of the language and to no other.
-fn near(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn near(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token.senses.iter().any(|sense| sense.languages.has(language));
     let latin = token.script() == Some(Script::Latin);
     if token.key.len() < 4 || everyday || !latin || token.clashes() {
         return None;
     }
     let mut parts = number_parts(token.near(), Languages::only(language)).map(|part| vec![part]);
-    let first = Lexeme::guess(parts.next()?, Tens::InOneWord);
+    let first = Lexeme::guess(parts.next()?, TensStyle::InOneWord);
     Some(Lexeme { others: parts.collect(), ..first })
 }
 
 /// As [`near`] for a southern ten or more that is one letter off: arava for aravai. Names are left alone.
-fn near_piece(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn near_piece(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let small = token.script() == Some(Script::Latin) && token.text.bytes().all(|b| b.is_ascii_lowercase());
     if !small || !token.senses.is_empty() || token.key.len() < 5 || token.clashes() {
         return None;
     }
-    Some(Lexeme::guess(segment::near_piece(token.stem(), language)?, Tens::Apart))
+    Some(Lexeme::guess(segment::near_piece(token.stem(), language)?, TensStyle::Apart))
 }
 
 /// A word of another language in a mixed message, when every language that has it means the same.
-fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
+fn elsewhere(token: &MessageToken<'_>, language: Language) -> Option<Lexeme> {
     let everyday = token
         .senses
         .iter()
         .any(|sense| sense.languages.has(language) && segment::meaning_part(sense.meaning).is_none());
-    let mut found: Option<Part> = None;
+    let mut found: Option<NumberPart> = None;
     for sense in token.senses {
         let Some(part) = segment::meaning_part(sense.meaning) else { continue };
         let fits = sense.languages.iter().any(|language| script_fits(token, language));
@@ -311,14 +315,14 @@ fn elsewhere(token: &Token<'_>, language: Language) -> Option<Lexeme> {
     }
     // A word that is something else in this language counts only inside a number, and in doubt: das hajar.
     let clashes = token.clashes();
-    let part = found.filter(|part| !clashes || matches!(part, Part::Cardinal(_)))?;
-    let plain = Lexeme::plain(vec![part], Tens::InOneWord);
+    let part = found.filter(|part| !clashes || matches!(part, NumberPart::Cardinal(_)))?;
+    let plain = Lexeme::plain(vec![part], TensStyle::InOneWord);
     Some(Lexeme { weak: clashes, guessed: clashes, foreign: true, ..plain })
 }
 
 /// Whether an unknown word shares at least so many letters with the beginning of a number word of the
 /// language: it may be one, misspelled.
-pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: usize) -> bool {
+pub(crate) fn looks_like_number(token: &MessageToken<'_>, language: Language, least: usize) -> bool {
     if !token.is_word() || !token.senses.is_empty() || token.key.len() < 4 || !script_fits(token, language) {
         return false;
     }
@@ -333,13 +337,13 @@ pub(crate) fn looks_like_number(token: &Token<'_>, language: Language, least: us
 }
 
 /// The scale an unknown southern word begins with.
-pub(crate) fn begins_with_scale(token: &Token<'_>, language: Language) -> Option<u64> {
+pub(crate) fn begins_with_scale(token: &MessageToken<'_>, language: Language) -> Option<u64> {
     let unknown = token.is_word() && token.senses.is_empty() && script_fits(token, language);
     segment::first_scale(token.stem(), language).filter(|_| unknown)
 }
 
 /// The languages among those given in which a word is a run-together number word.
-pub(crate) fn number_word_in(token: &Token<'_>, languages: Languages) -> Languages {
+pub(crate) fn number_word_in(token: &MessageToken<'_>, languages: Languages) -> Languages {
     let Some(script) = token.script().filter(|_| token.key.len() > 2) else { return Languages::NONE };
     let is_number = |language: &Language| match Languages::DRAVIDIAN.has(*language) {
         true => segment::pieces(token.stem(), *language).is_some(),

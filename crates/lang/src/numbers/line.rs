@@ -5,54 +5,54 @@ use std::cell::OnceCell;
 
 use munshi_types::{Language, Script};
 
-use super::compose::{Composer, Tens};
-use super::lexeme::{Credit, Lexeme, Place, credit, lexeme, placed};
-use super::{Certainty, Found, Part, Spoken, digits};
+use super::compose::{NumberComposer, TensStyle};
+use super::lexeme::{CreditLikelihood, Lexeme, LexemePosition, credit, lexeme, placed};
+use super::{Certainty, NumberPart, NumberReadings, NumberSpan, digits};
 use crate::lexicon::Languages;
 use crate::number::Number;
-use crate::token::{Kind, Named, Token};
+use crate::token::{MessageToken, MessageTokenKind, NameLikelihood};
 
 /// What every token of a message contributes to numbers in one language. One for each language of a message:
 /// dates, times and amounts all read from it, and a token is looked up when the first of them comes to it.
-pub(crate) struct Line {
+pub(crate) struct LanguageLexemes {
     lexemes: Vec<OnceCell<Option<Lexeme>>>,
     language: Language,
 }
 
-impl Line {
-    pub(crate) fn new(tokens: &[Token<'_>], language: Language) -> Self {
+impl LanguageLexemes {
+    pub(crate) fn new(tokens: &[MessageToken<'_>], language: Language) -> Self {
         Self { lexemes: vec![OnceCell::new(); tokens.len()], language }
     }
 
     /// What a token contributes wherever it stands.
-    fn lexeme(&self, tokens: &[Token<'_>], at: usize) -> Option<&Lexeme> {
+    fn lexeme(&self, tokens: &[MessageToken<'_>], at: usize) -> Option<&Lexeme> {
         let token = tokens.get(at)?;
         self.lexemes.get(at)?.get_or_init(|| lexeme(token, self.language)).as_ref()
     }
 
     /// Whether a token is a scale, or ends in one.
-    pub(crate) fn is_scale(&self, tokens: &[Token<'_>], at: usize) -> bool {
+    pub(crate) fn is_scale(&self, tokens: &[MessageToken<'_>], at: usize) -> bool {
         let last = self.lexeme(tokens, at).and_then(|lexeme| lexeme.parts.last());
-        matches!(last, Some(Part::Scale(_)))
+        matches!(last, Some(NumberPart::Scale(_)))
     }
 
     /// What a token contributes where it stands.
-    fn at(&self, tokens: &[Token<'_>], at: usize, place: Place) -> Option<Cow<'_, Lexeme>> {
+    fn at(&self, tokens: &[MessageToken<'_>], at: usize, place: LexemePosition) -> Option<Cow<'_, Lexeme>> {
         let token = tokens.get(at)?;
-        if credit(tokens, at) != Credit::No {
+        if credit(tokens, at) != CreditLikelihood::No {
             return None;
         }
         placed(token, place).map(Cow::Owned).or_else(|| self.lexeme(tokens, at).map(Cow::Borrowed))
     }
 
     /// The number that begins at a token; none when none does. `tokens` may be cut short of the message.
-    pub(crate) fn read(&self, tokens: &[Token<'_>], from: usize) -> Option<Found> {
+    pub(crate) fn read(&self, tokens: &[MessageToken<'_>], from: usize) -> Option<NumberSpan> {
         let first = self.lexeme(tokens, from)?;
         let mut found = read(self, tokens, from)?;
         // A doubtful word before a number may be no part of it: `so` do din, `Tina` sau rupaye.
         let doubtful = first.guessed
-            || (matches!(first.parts.first(), Some(Part::Scale(_)))
-                && tokens.get(from).is_some_and(Token::clashes))
+            || (matches!(first.parts.first(), Some(NumberPart::Scale(_)))
+                && tokens.get(from).is_some_and(MessageToken::clashes))
             || is_everyday(tokens, from, self.language)
             || self.is_apart(tokens, from, first);
         if found.to == from + 1 {
@@ -74,22 +74,23 @@ impl Line {
 
     /// Whether a first word may have nothing to do with the scale after it: it is as likely another word, it may be a
     /// name, an ending closes it, it is itself a scale, or the two are of different languages.
-    fn is_apart(&self, tokens: &[Token<'_>], from: usize, first: &Lexeme) -> bool {
+    fn is_apart(&self, tokens: &[MessageToken<'_>], from: usize, first: &Lexeme) -> bool {
         let Some(token) = tokens.get(from) else { return false };
         let Some(next) = self.lexeme(tokens, from + 1) else { return first.inflected };
-        let scale = |lexeme: &Lexeme| matches!(lexeme.parts.first(), Some(Part::Scale(_)));
+        let scale = |lexeme: &Lexeme| matches!(lexeme.parts.first(), Some(NumberPart::Scale(_)));
         let latin = is_latin(tokens, from);
         let southern = Languages::DRAVIDIAN.has(self.language);
         let mixed = latin && southern && !first.foreign && next.foreign;
         let scales = latin
-            && matches!((first.parts.as_slice(), next.parts.first()), ([Part::Scale(low)], Some(Part::Scale(high))) if low < high);
-        let other = token.is_everyday(self.language) || token.named == Named::Maybe;
-        let digits = token.named == Named::Maybe && matches!(next.parts.first(), Some(Part::Digits(_)));
+            && matches!((first.parts.as_slice(), next.parts.first()), ([NumberPart::Scale(low)], Some(NumberPart::Scale(high))) if low < high);
+        let other = token.is_everyday(self.language) || token.named == NameLikelihood::Maybe;
+        let digits =
+            token.named == NameLikelihood::Maybe && matches!(next.parts.first(), Some(NumberPart::Digits(_)));
         first.inflected || digits || is_percent(token) || (scale(next) && (other || mixed || scales))
     }
 
     /// A last word that is only guessed is likelier no part of the number: nau hazaar *bhar* diya.
-    fn doubt_tail(&self, tokens: &[Token<'_>], found: &mut Found) {
+    fn doubt_tail(&self, tokens: &[MessageToken<'_>], found: &mut NumberSpan) {
         let last = found.to.saturating_sub(1);
         let guessed = last > found.from && self.lexeme(tokens, last).is_some_and(|lexeme| lexeme.guessed);
         let Some(shorter) =
@@ -107,7 +108,7 @@ impl Line {
 
 /// Number words that are likelier something else before a scale: tera sau is thirteen hundred, or your hundred;
 /// ke saath hazaar is sixty thousand, or a thousand along with.
-fn is_everyday(tokens: &[Token<'_>], at: usize, language: Language) -> bool {
+fn is_everyday(tokens: &[MessageToken<'_>], at: usize, language: Language) -> bool {
     const OF: &[&str] =
         &["ke", "mere", "tere", "uske", "iske", "unke", "apne", "hamare", "apke", "de", "sade"];
     let Some(token) = tokens.get(at) else { return false };
@@ -125,19 +126,19 @@ fn is_everyday(tokens: &[Token<'_>], at: usize, language: Language) -> bool {
     }
 }
 
-fn is_latin(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_latin(tokens: &[MessageToken<'_>], at: usize) -> bool {
     tokens.get(at).is_some_and(|token| token.script() == Some(Script::Latin))
 }
 
 /// Of every hundred: saikda do rupaye byaj.
-fn is_percent(token: &Token<'_>) -> bool {
+fn is_percent(token: &MessageToken<'_>) -> bool {
     const PERCENT: &[&str] =
         &["saikda", "sainkda", "saikra", "sainkra", "sekda", "shekda", "shekada", "sekada"];
     PERCENT.contains(&token.key.as_str())
 }
 
 /// Saath is sixty, and seven as many type it.
-fn as_seven(tokens: &[Token<'_>], from: usize, found: &Found) -> Option<Number> {
+fn as_seven(tokens: &[MessageToken<'_>], from: usize, found: &NumberSpan) -> Option<Number> {
     let saath = ["saath", "sath"]
         .iter()
         .any(|text| tokens.get(from).is_some_and(|token| token.text.eq_ignore_ascii_case(text)));
@@ -147,9 +148,9 @@ fn as_seven(tokens: &[Token<'_>], from: usize, found: &Found) -> Option<Number> 
 
 type Said<'l> = (usize, Cow<'l, Lexeme>);
 
-fn read(line: &Line, tokens: &[Token<'_>], from: usize) -> Option<Found> {
-    let mut composer = Composer::default();
-    let mut steps: Vec<Composer> = Vec::new();
+fn read(line: &LanguageLexemes, tokens: &[MessageToken<'_>], from: usize) -> Option<NumberSpan> {
+    let mut composer = NumberComposer::default();
+    let mut steps: Vec<NumberComposer> = Vec::new();
     let mut lexemes: Vec<Said<'_>> = Vec::new();
     let mut at = from;
     while at < tokens.len() {
@@ -158,9 +159,9 @@ fn read(line: &Line, tokens: &[Token<'_>], from: usize) -> Option<Found> {
             continue;
         }
         let place = match lexemes.last() {
-            None => Place::First,
-            Some((last, _)) if last + 1 < at => Place::Joined,
-            Some(_) => Place::Inside,
+            None => LexemePosition::First,
+            Some((last, _)) if last + 1 < at => LexemePosition::Joined,
+            Some(_) => LexemePosition::Inside,
         };
         let Some(lexeme) = line.at(tokens, at, place) else { break };
         let mut next = composer;
@@ -183,9 +184,9 @@ fn read(line: &Line, tokens: &[Token<'_>], from: usize) -> Option<Found> {
 }
 
 /// A scale that does not fit begins another number with the words before it: do hazaar, teen hazaar.
-fn give_back(refused: &Lexeme, lexemes: &mut Vec<Said<'_>>, steps: &mut Vec<Composer>) {
-    let scale = |lexeme: &Lexeme| matches!(lexeme.parts.last(), Some(Part::Scale(_)));
-    if !matches!(refused.parts.first(), Some(Part::Scale(_)))
+fn give_back(refused: &Lexeme, lexemes: &mut Vec<Said<'_>>, steps: &mut Vec<NumberComposer>) {
+    let scale = |lexeme: &Lexeme| matches!(lexeme.parts.last(), Some(NumberPart::Scale(_)));
+    if !matches!(refused.parts.first(), Some(NumberPart::Scale(_)))
         || !lexemes.iter().any(|(_, lexeme)| scale(lexeme))
     {
         return;
@@ -197,36 +198,48 @@ fn give_back(refused: &Lexeme, lexemes: &mut Vec<Said<'_>>, steps: &mut Vec<Comp
 }
 
 /// Signs and small words inside a number: twenty-five, two hundred and fifty, two and a half.
-fn joins_parts(line: &Line, tokens: &[Token<'_>], at: usize, before: &[Said<'_>]) -> bool {
+fn joins_parts(line: &LanguageLexemes, tokens: &[MessageToken<'_>], at: usize, before: &[Said<'_>]) -> bool {
     let (Some(token), Some((_, last))) = (tokens.get(at), before.last()) else { return false };
     let Some(next) = tokens.get(at + 1) else { return false };
     if token.text == "-" {
         // A hyphen joins what the grammar puts together; do-teen is a range.
-        let tens = matches!(last.parts.last(), Some(Part::Cardinal(20 | 30 | 40 | 50 | 60 | 70 | 80 | 90)));
-        let scale = matches!(last.parts.last(), Some(Part::Scale(_) | Part::Plus(_) | Part::Minus(_)));
+        let tens =
+            matches!(last.parts.last(), Some(NumberPart::Cardinal(20 | 30 | 40 | 50 | 60 | 70 | 80 | 90)));
+        let scale = matches!(
+            last.parts.last(),
+            Some(NumberPart::Scale(_) | NumberPart::Plus(_) | NumberPart::Minus(_))
+        );
         let words = token.glued && next.glued && next.is_word();
         let scale_next = line
-            .at(tokens, at + 1, Place::Joined)
-            .is_some_and(|next| matches!(next.parts.first(), Some(Part::Scale(_))));
-        return words && ((tens && last.tens == Tens::Apart) || scale || scale_next);
+            .at(tokens, at + 1, LexemePosition::Joined)
+            .is_some_and(|next| matches!(next.parts.first(), Some(NumberPart::Scale(_))));
+        return words && ((tens && last.tens == TensStyle::Apart) || scale || scale_next);
     }
     let english = token.text.eq_ignore_ascii_case("and") || token.text.eq_ignore_ascii_case("a");
-    english && line.at(tokens, at + 1, Place::Joined).is_some_and(|next| english_join(last, &next))
+    english && line.at(tokens, at + 1, LexemePosition::Joined).is_some_and(|next| english_join(last, &next))
         || (token.text.eq_ignore_ascii_case("and")
             && next.text.eq_ignore_ascii_case("a")
             && tokens.get(at + 2).is_some_and(|after| after.key == "half"))
 }
 
 fn english_join(last: &Lexeme, next: &Lexeme) -> bool {
-    let fraction = matches!(next.parts.first(), Some(Part::Suffix(_)));
-    let scale = matches!(last.parts.last(), Some(Part::Scale(_)));
-    let small = matches!(next.parts.first(), Some(Part::Cardinal(1..=99) | Part::Digits(_)));
-    let half_a_lakh =
-        matches!((last.parts.last(), next.parts.first()), (Some(Part::Fraction(_)), Some(Part::Scale(_))));
+    let fraction = matches!(next.parts.first(), Some(NumberPart::Suffix(_)));
+    let scale = matches!(last.parts.last(), Some(NumberPart::Scale(_)));
+    let small = matches!(next.parts.first(), Some(NumberPart::Cardinal(1..=99) | NumberPart::Digits(_)));
+    let half_a_lakh = matches!(
+        (last.parts.last(), next.parts.first()),
+        (Some(NumberPart::Fraction(_)), Some(NumberPart::Scale(_)))
+    );
     fraction || (scale && small) || half_a_lakh
 }
 
-fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lexemes: &[Said<'_>]) -> Found {
+fn finish(
+    tokens: &[MessageToken<'_>],
+    from: usize,
+    to: usize,
+    composer: &NumberComposer,
+    lexemes: &[Said<'_>],
+) -> NumberSpan {
     let mut readings: Vec<Number> = composer.value().into_iter().chain(composer.other_value()).collect();
     for (changed, (_, lexeme)) in lexemes.iter().enumerate() {
         for value in lexeme.others.iter().filter_map(|other| with_other(lexemes, changed, other)) {
@@ -236,7 +249,7 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
         }
     }
     let digits_alone = match lexemes {
-        [(at, _)] => tokens.get(*at).filter(|token| token.kind == Kind::Digits),
+        [(at, _)] => tokens.get(*at).filter(|token| token.kind == MessageTokenKind::Digits),
         _ => None,
     };
     let guessed = lexemes.iter().any(|(_, lexeme)| lexeme.guessed);
@@ -249,10 +262,10 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
     // Guesses that fit together into a scaled number are doubted, not dropped.
     let fits = guessed && lexemes.len() > 1 && composer.has_scale();
     let weak = !fits && lexemes.iter().all(|(_, lexeme)| lexeme.weak);
-    let spoken = Spoken { certainty, readings };
+    let spoken = NumberReadings { certainty, readings };
     let bare_scale =
-        lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(Part::Scale(_))));
-    Found {
+        lexemes.first().is_some_and(|(_, lexeme)| matches!(lexeme.parts.first(), Some(NumberPart::Scale(_))));
+    NumberSpan {
         from,
         to,
         spoken,
@@ -265,8 +278,8 @@ fn finish(tokens: &[Token<'_>], from: usize, to: usize, composer: &Composer, lex
 }
 
 /// The number when one word is read as its other meaning.
-fn with_other(lexemes: &[Said<'_>], changed: usize, other: &[Part]) -> Option<Number> {
-    let mut composer = Composer::default();
+fn with_other(lexemes: &[Said<'_>], changed: usize, other: &[NumberPart]) -> Option<Number> {
+    let mut composer = NumberComposer::default();
     for (place, (_, lexeme)) in lexemes.iter().enumerate() {
         let parts = if place == changed { other } else { lexeme.parts.as_slice() };
         if !parts.iter().all(|part| composer.push(*part, lexeme.tens)) {

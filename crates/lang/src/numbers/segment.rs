@@ -6,9 +6,9 @@
 
 use munshi_types::{Language, Script};
 
-use super::Part;
+use super::NumberPart;
 use crate::fold;
-use crate::lexicon::{self, Atom, End, Languages, Meaning};
+use crate::lexicon::{self, Languages, Meaning, MorphemeEnd, MorphemeValue};
 
 /// A word of more pieces than this is no number anyone says.
 const MAX_PIECES: usize = 8;
@@ -43,15 +43,15 @@ pub(super) fn under_ending(
     script: Script,
     only: Languages,
     language: Language,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<NumberPart>> {
     northern_endings(language).iter().find_map(|ending| {
         let least = if script == Script::Latin { 3 } else { 2 };
         let stem = key.strip_suffix(ending).filter(|stem| stem.len() > least)?;
         let bare = stem.strip_suffix('a').filter(|bare| bare.len() > least);
         [Some(stem), bare].into_iter().flatten().find_map(|stem| match parts_of(stem, only) {
-            Some(scale @ Part::Scale(1_000..)) => Some(vec![scale]),
+            Some(scale @ NumberPart::Scale(1_000..)) => Some(vec![scale]),
             // In its own script a ten is spelled in one way, and its case with it: दहाला, દસમાં.
-            Some(ten @ Part::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => {
+            Some(ten @ NumberPart::Cardinal(10..)) if script != Script::Latin && ending.len() > 1 => {
                 Some(vec![ten])
             }
             Some(_) => None,
@@ -61,18 +61,18 @@ pub(super) fn under_ending(
 }
 
 /// A Dravidian number word taken apart.
-pub(super) struct Pieces {
-    pub parts: Vec<Part>,
-    pub end: End,
+pub(super) struct SegmentedNumber {
+    pub parts: Vec<NumberPart>,
+    pub end: MorphemeEnd,
     /// Another way to lay the pieces, which may make another number; empty when there is none.
-    pub rival: Option<Vec<Part>>,
+    pub rival: Option<Vec<NumberPart>>,
     /// It ends in a case ending.
     pub inflected: bool,
 }
 
 /// The parts of a Dravidian number word by its `fold::stem`; none when its pieces do not cover it.
-pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
-    for end in [End::Free, End::Open] {
+pub(super) fn pieces(stem: &str, language: Language) -> Option<SegmentedNumber> {
+    for end in [MorphemeEnd::Free, MorphemeEnd::Open] {
         let mut covers =
             Covers { language, end, parts: Vec::with_capacity(MAX_PIECES), glides: 0, found: Vec::new() };
         covers.lay(stem);
@@ -84,34 +84,34 @@ pub(super) fn pieces(stem: &str, language: Language) -> Option<Pieces> {
             // What is one piece as a whole is not two by chance: mukkal is three quarters.
             let whole = parts.len() == 1;
             let rival = all.find(|other| *other != parts && !whole);
-            return Some(Pieces { parts, end, rival, inflected });
+            return Some(SegmentedNumber { parts, end, rival, inflected });
         }
     }
     None
 }
 
 /// Ten and a unit in one word are a teen; said apart they are not.
-fn join_teens(parts: &[[Option<Part>; 2]]) -> Vec<Part> {
-    let mut joined: Vec<Part> = Vec::with_capacity(parts.len());
+fn join_teens(parts: &[[Option<NumberPart>; 2]]) -> Vec<NumberPart> {
+    let mut joined: Vec<NumberPart> = Vec::with_capacity(parts.len());
     for part in parts.iter().flatten().copied().flatten() {
         match (joined.last_mut(), part) {
-            (Some(Part::Cardinal(ten @ 10)), Part::Cardinal(unit)) => *ten += unit,
+            (Some(NumberPart::Cardinal(ten @ 10)), NumberPart::Cardinal(unit)) => *ten += unit,
             _ => joined.push(part),
         }
     }
     // A lakh and a half is one and a half lakh.
-    if let [Part::Scale(scale), Part::Suffix(part)] = *joined.as_slice() {
-        joined = vec![Part::Fraction(100 + part), Part::Scale(scale)];
+    if let [NumberPart::Scale(scale), NumberPart::Suffix(part)] = *joined.as_slice() {
+        joined = vec![NumberPart::Fraction(100 + part), NumberPart::Scale(scale)];
     }
     joined
 }
 
 /// The ten or more whose form a stem misses by one letter.
-pub(super) fn near_piece(stem: &str, language: Language) -> Option<Vec<Part>> {
+pub(super) fn near_piece(stem: &str, language: Language) -> Option<Vec<NumberPart>> {
     let first = stem.bytes().next()?;
-    let near = |piece: &&lexicon::Piece| {
-        let ten = matches!(piece.atom, Atom::Cardinal(10..));
-        ten && piece.end == End::Free && piece.form.len() > 4 && fold::distance(stem, piece.form) == 1
+    let near = |piece: &&lexicon::NumberMorpheme| {
+        let ten = matches!(piece.atom, MorphemeValue::Cardinal(10..));
+        ten && piece.end == MorphemeEnd::Free && piece.form.len() > 4 && fold::distance(stem, piece.form) == 1
     };
     let piece = lexicon::pieces(language, first).iter().find(near)?;
     Some(split(piece.atom).into_iter().flatten().collect())
@@ -129,7 +129,7 @@ pub(super) fn begins_with_piece(stem: &str, language: Language, least: usize) ->
 pub(super) fn first_scale(stem: &str, language: Language) -> Option<u64> {
     let first = stem.bytes().next()?;
     lexicon::pieces(language, first).iter().find_map(|piece| match piece.atom {
-        Atom::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
+        MorphemeValue::Scale(scale) if piece.form.len() > 3 && stem.starts_with(piece.form) => Some(scale),
         _ => None,
     })
 }
@@ -137,8 +137,8 @@ pub(super) fn first_scale(stem: &str, language: Language) -> Option<u64> {
 /// The ways to lay pieces end to end over a word.
 struct Covers {
     language: Language,
-    end: End,
-    parts: Vec<[Option<Part>; 2]>,
+    end: MorphemeEnd,
+    parts: Vec<[Option<NumberPart>; 2]>,
     /// Letters passed over on the way.
     glides: usize,
     found: Vec<Cover>,
@@ -146,7 +146,7 @@ struct Covers {
 
 /// Pieces that cover a word.
 struct Cover {
-    parts: Vec<Part>,
+    parts: Vec<NumberPart>,
     /// Letters passed over.
     glides: usize,
     inflected: bool,
@@ -166,10 +166,10 @@ impl Covers {
                 continue;
             }
             self.parts.push(part);
-            let inflected = self.end == End::Free && ENDINGS.contains(&after);
+            let inflected = self.end == MorphemeEnd::Free && ENDINGS.contains(&after);
             // A scale, or a ten, is put in its oblique form before a case ending: ayirattukku, aivattakke.
-            let bends = matches!(piece.atom, Atom::Scale(_) | Atom::Cardinal(10..100));
-            let oblique = inflected && piece.end == End::Open && bends;
+            let bends = matches!(piece.atom, MorphemeValue::Scale(_) | MorphemeValue::Cardinal(10..100));
+            let oblique = inflected && piece.end == MorphemeEnd::Open && bends;
             if oblique || (piece.end == self.end && (after.is_empty() || inflected)) {
                 let (parts, glides) = (join_teens(&self.parts), self.glides);
                 self.found.push(Cover { parts, glides, inflected: !after.is_empty() });
@@ -187,50 +187,50 @@ impl Covers {
     }
 }
 
-fn split(atom: Atom) -> [Option<Part>; 2] {
+fn split(atom: MorphemeValue) -> [Option<NumberPart>; 2] {
     match atom {
-        Atom::Cardinal(value) if value >= 200 && value % 100 == 0 => {
-            [Some(Part::Cardinal(u64::from(value / 100))), Some(Part::Scale(100))]
+        MorphemeValue::Cardinal(value) if value >= 200 && value % 100 == 0 => {
+            [Some(NumberPart::Cardinal(u64::from(value / 100))), Some(NumberPart::Scale(100))]
         }
-        Atom::Cardinal(value) => [Some(Part::Cardinal(u64::from(value))), None],
-        Atom::Scale(scale) => [Some(Part::Scale(scale)), None],
-        Atom::Suffix(hundredths) => [Some(Part::Suffix(hundredths)), None],
+        MorphemeValue::Cardinal(value) => [Some(NumberPart::Cardinal(u64::from(value))), None],
+        MorphemeValue::Scale(scale) => [Some(NumberPart::Scale(scale)), None],
+        MorphemeValue::Suffix(hundredths) => [Some(NumberPart::Suffix(hundredths)), None],
     }
 }
 
 /// Whether a piece may stand after the one before it inside a word.
-fn follows(parts: &[[Option<Part>; 2]], part: &[Option<Part>; 2]) -> bool {
+fn follows(parts: &[[Option<NumberPart>; 2]], part: &[Option<NumberPart>; 2]) -> bool {
     let Some(before) = parts.last() else { return true };
     let last = before[1].or(before[0]);
     match (last, part[0]) {
-        (Some(Part::Cardinal(tens)), Some(Part::Cardinal(unit))) => {
+        (Some(NumberPart::Cardinal(tens)), Some(NumberPart::Cardinal(unit))) => {
             part[1].is_none() && unit > 0 && unit < 10 && tens >= 10 && tens % 10 == 0
         }
         // Half a lakh is said, half a hundred is not.
-        (Some(Part::Suffix(_)), Some(Part::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
-        (Some(Part::Scale(high)), Some(Part::Scale(low))) => low < high,
+        (Some(NumberPart::Suffix(_)), Some(NumberPart::Scale(scale))) => parts.len() > 1 || scale >= 100_000,
+        (Some(NumberPart::Scale(high)), Some(NumberPart::Scale(low))) => low < high,
         // Telugu says a lakh and a half in one word: lakshannara.
-        (Some(Part::Scale(scale)), Some(Part::Suffix(_))) => parts.len() == 1 && scale >= 100_000,
-        (Some(Part::Suffix(_)), Some(Part::Cardinal(_))) => false,
+        (Some(NumberPart::Scale(scale)), Some(NumberPart::Suffix(_))) => parts.len() == 1 && scale >= 100_000,
+        (Some(NumberPart::Suffix(_)), Some(NumberPart::Cardinal(_))) => false,
         _ => true,
     }
 }
 
 /// What northern languages write as one word: a cardinal and its hundred, a fraction and its number.
-pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+pub(super) fn fused(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
     hundred(key, script, languages).or_else(|| fraction(key, languages)).or_else(|| counted(key, languages))
 }
 
 /// The number a key means; the smaller of two, since what is fused is small: shatsho is seven hundred.
-fn parts_of(key: &str, languages: Languages) -> Option<Part> {
+fn parts_of(key: &str, languages: Languages) -> Option<NumberPart> {
     let senses = lexicon::senses(key).iter().filter(|sense| sense.languages.meets(languages));
     senses.filter_map(|sense| meaning_part(sense.meaning)).min_by_key(|part| match part {
-        Part::Cardinal(value) => *value,
+        NumberPart::Cardinal(value) => *value,
         _ => u64::MAX,
     })
 }
 
-fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>> {
+fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<NumberPart>> {
     for ending in ["she", "shen", "shye", "sho", "so", "sau", "saha", "shaha", "shat", "sh"] {
         let Some(front) = key.strip_suffix(ending) else { continue };
         if front.len() < 2 || !means_hundred(ending, script, languages) {
@@ -243,13 +243,15 @@ fn hundred(key: &str, script: Script, languages: Languages) -> Option<Vec<Part>>
         // Or it is left out: barshe.
         let found = found.or_else(|| parts_of(&format!("{front}a"), languages));
         let before = match found {
-            Some(part @ (Part::Cardinal(_) | Part::Fraction(_) | Part::Plus(_))) => vec![part],
+            Some(part @ (NumberPart::Cardinal(_) | NumberPart::Fraction(_) | NumberPart::Plus(_))) => {
+                vec![part]
+            }
             _ => match fraction(front, languages).or_else(|| fraction(bare.as_deref()?, languages)) {
                 Some(parts) => parts,
                 None => continue,
             },
         };
-        return Some(before.into_iter().chain([Part::Scale(100)]).collect());
+        return Some(before.into_iter().chain([NumberPart::Scale(100)]).collect());
     }
     None
 }
@@ -262,21 +264,21 @@ fn means_hundred(ending: &str, script: Script, languages: Languages) -> bool {
     short || lexicon::senses(ending).iter().any(hundred)
 }
 
-fn fraction(key: &str, languages: Languages) -> Option<Vec<Part>> {
+fn fraction(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
     lexicon::fractions(languages).find_map(|(front, meaning)| {
         let back = key.strip_prefix(front)?;
-        let number = parts_of(back, languages).filter(|part| matches!(part, Part::Cardinal(_)))?;
+        let number = parts_of(back, languages).filter(|part| matches!(part, NumberPart::Cardinal(_)))?;
         Some(vec![meaning_part(meaning)?, number])
     })
 }
 
 /// Bengali and Odia hang a counting word on small numbers: ekta, tinte, panchti.
-fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
+fn counted(key: &str, languages: Languages) -> Option<Vec<NumberPart>> {
     let counting = Languages::only(Language::Bengali).with(Language::Odia);
     let here = Languages(languages.0 & counting.0);
     for ending in ["ta", "ti", "te", "to", "tai", "khana", "jon"] {
         if let Some(front) = key.strip_suffix(ending).filter(|front| front.len() > 1)
-            && let Some(part @ Part::Cardinal(1..=20)) = parts_of(front, here)
+            && let Some(part @ NumberPart::Cardinal(1..=20)) = parts_of(front, here)
                 .or_else(|| front.strip_suffix('a').and_then(|bare| parts_of(bare, here)))
         {
             return Some(vec![part]);
@@ -286,23 +288,23 @@ fn counted(key: &str, languages: Languages) -> Option<Vec<Part>> {
 }
 
 /// A round number of hundreds in one word, as its count and its hundred: a fraction before it changes the count.
-pub(super) fn hundreds_apart(part: Part) -> Vec<Part> {
+pub(super) fn hundreds_apart(part: NumberPart) -> Vec<NumberPart> {
     match part {
-        Part::Cardinal(value) if value >= 200 && value.is_multiple_of(100) => {
-            vec![Part::Cardinal(value / 100), Part::Scale(100)]
+        NumberPart::Cardinal(value) if value >= 200 && value.is_multiple_of(100) => {
+            vec![NumberPart::Cardinal(value / 100), NumberPart::Scale(100)]
         }
         part => vec![part],
     }
 }
 
 /// The meanings that make numbers.
-pub(super) fn meaning_part(meaning: Meaning) -> Option<Part> {
+pub(super) fn meaning_part(meaning: Meaning) -> Option<NumberPart> {
     Some(match meaning {
-        Meaning::Cardinal(value) => Part::Cardinal(u64::from(value)),
-        Meaning::Scale(scale) => Part::Scale(scale),
-        Meaning::Plus(hundredths) => Part::Plus(hundredths),
-        Meaning::Minus(hundredths) => Part::Minus(hundredths),
-        Meaning::Part(hundredths) => Part::Fraction(hundredths),
+        Meaning::Cardinal(value) => NumberPart::Cardinal(u64::from(value)),
+        Meaning::Scale(scale) => NumberPart::Scale(scale),
+        Meaning::Plus(hundredths) => NumberPart::Plus(hundredths),
+        Meaning::Minus(hundredths) => NumberPart::Minus(hundredths),
+        Meaning::Part(hundredths) => NumberPart::Fraction(hundredths),
         _ => return None,
     })
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Fill;
-use crate::format::{Plural, Voice, plural};
+use super::PlaceholderValue;
+use crate::format::{Locale, PluralForm, plural};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Template {
+pub(super) struct PhraseTemplate {
     pieces: Vec<Piece>,
 }
 
@@ -17,12 +17,12 @@ enum Piece {
     /// `{count: one | other}`
     Choice {
         slot: String,
-        one: Template,
-        other: Template,
+        one: PhraseTemplate,
+        other: PhraseTemplate,
     },
 }
 
-impl Template {
+impl PhraseTemplate {
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -88,21 +88,26 @@ impl Template {
     }
 
     /// The text with its slots filled, or the slot that nothing fills.
-    pub(super) fn fill(&self, voice: Voice, fills: &[(&str, Fill<'_>)]) -> Result<String, &str> {
+    pub(super) fn fill(&self, voice: Locale, fills: &[(&str, PlaceholderValue<'_>)]) -> Result<String, &str> {
         let mut out = String::new();
         self.write(voice, fills, &mut out)?;
         Ok(out)
     }
 
-    fn write(&self, voice: Voice, fills: &[(&str, Fill<'_>)], out: &mut String) -> Result<(), &str> {
+    fn write(
+        &self,
+        voice: Locale,
+        fills: &[(&str, PlaceholderValue<'_>)],
+        out: &mut String,
+    ) -> Result<(), &str> {
         let find = |slot: &str| fills.iter().find(|(name, _)| *name == slot).map(|(_, fill)| *fill);
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Slot(slot) => find(slot).ok_or(slot.as_str())?.write(voice, out),
                 Piece::Choice { slot, one, other } => {
-                    let Some(Fill::Count(count)) = find(slot) else { return Err(slot) };
-                    let chosen = if plural(count, voice.language) == Plural::One { one } else { other };
+                    let Some(PlaceholderValue::Count(count)) = find(slot) else { return Err(slot) };
+                    let chosen = if plural(count, voice.language) == PluralForm::One { one } else { other };
                     chosen.write(voice, fills, out)?;
                 }
             }

@@ -1,8 +1,8 @@
 use munshi_types::Language;
 
 use super::*;
-use crate::answers::{Reply, reply};
-use crate::detect::Form;
+use crate::answers::{YesNoAnswer, reply};
+use crate::detect::ScriptForm;
 use crate::detect::detect;
 use crate::token::tokens;
 use munshi_types::Script;
@@ -10,9 +10,9 @@ use munshi_types::Script;
 const REVIEW: &str = include_str!("../../phrases/review.txt");
 
 /// A phrase as a person would see it, its names and amounts in the voice's own script.
-fn sample(book: &Phrasebook, name: &str, voice: Voice, count: u64) -> String {
+fn sample(book: &Phrasebook, name: &str, voice: Locale, count: u64) -> String {
     let person = match (voice.form, voice.language) {
-        (Form::Latin, _) => "Ramesh",
+        (ScriptForm::Latin, _) => "Ramesh",
         (_, Language::Bengali) => "রমেশ",
         (_, Language::Gujarati) => "રમેશ",
         (_, Language::Kannada) => "ರಮೇಶ್",
@@ -23,14 +23,18 @@ fn sample(book: &Phrasebook, name: &str, voice: Voice, count: u64) -> String {
         (_, Language::Telugu) => "రమేష్",
         (_, Language::Hindi | Language::Marathi | Language::English) => "रमेश",
     };
-    let money = Fill::Money(Money::from_paise(15_000_000));
-    let fills: Vec<(&str, Fill<'_>)> = book
+    let money = PlaceholderValue::Money(Money::from_paise(15_000_000));
+    let fills: Vec<(&str, PlaceholderValue<'_>)> = book
         .slots(name)
         .into_iter()
         .map(|slot| match (slot, name) {
-            ("count", _) => (slot, Fill::Count(count)),
-            ("name" | "what", _) | ("first" | "second", "ask-which-name") => (slot, Fill::Text(person)),
-            ("first" | "second", "ask-which-date") => (slot, Fill::Day(jiff::civil::date(2026, 8, 15))),
+            ("count", _) => (slot, PlaceholderValue::Count(count)),
+            ("name" | "what", _) | ("first" | "second", "ask-which-name") => {
+                (slot, PlaceholderValue::Text(person))
+            }
+            ("first" | "second", "ask-which-date") => {
+                (slot, PlaceholderValue::Day(jiff::civil::date(2026, 8, 15)))
+            }
             _ => (slot, money),
         })
         .collect();
@@ -47,13 +51,15 @@ fn every_phrase_exists_in_every_voice_with_the_same_slots() {
 #[test]
 fn a_native_phrase_uses_its_own_script_only() {
     let book = Phrasebook::core().unwrap();
-    for voice in Voice::all() {
-        let script = if voice.form == Form::Native { voice.language.script() } else { Script::Latin };
+    for voice in Locale::all() {
+        let script = if voice.form == ScriptForm::Native { voice.language.script() } else { Script::Latin };
         for name in book.names() {
             let text = sample(&book, name, voice, 3);
-            for token in tokens(&text).iter().filter(|token| token.kind != crate::token::Kind::Sign) {
+            for token in
+                tokens(&text).iter().filter(|token| token.kind != crate::token::MessageTokenKind::Sign)
+            {
                 let own = token.script().is_none_or(|found| found == script);
-                let known = token.kind != crate::token::Kind::Foreign;
+                let known = token.kind != crate::token::MessageTokenKind::Foreign;
                 assert!(own && known, "{} {name}: {} in {text}", voice.code(), token.text);
             }
         }
@@ -64,7 +70,7 @@ fn a_native_phrase_uses_its_own_script_only() {
 fn a_phrase_is_detected_as_its_own_language() {
     let book = Phrasebook::core().unwrap();
     let mut wrong = Vec::new();
-    for voice in Voice::all() {
+    for voice in Locale::all() {
         for name in book.names() {
             let text = sample(&book, name, voice, 3);
             let found = detect(&text).map(|found| (found.language, found.form()));
@@ -80,8 +86,8 @@ fn a_phrase_is_detected_as_its_own_language() {
 #[test]
 fn a_yes_and_a_no_that_are_offered_are_understood() {
     let book = Phrasebook::core().unwrap();
-    for voice in Voice::all() {
-        for (name, expected) in [("say-yes", Reply::Yes), ("say-no", Reply::No)] {
+    for voice in Locale::all() {
+        for (name, expected) in [("say-yes", YesNoAnswer::Yes), ("say-no", YesNoAnswer::No)] {
             let text = book.say(name, voice, &[]).unwrap();
             assert_eq!(reply(&text), expected, "{} {text}", voice.code());
         }
@@ -91,7 +97,7 @@ fn a_yes_and_a_no_that_are_offered_are_understood() {
 #[test]
 fn what_is_offered_is_short() {
     let book = Phrasebook::core().unwrap();
-    for voice in Voice::all() {
+    for voice in Locale::all() {
         for name in ["say-yes", "say-no", "suggest-help", "suggest-more", "suggest-thanks"] {
             let text = book.say(name, voice, &[]).unwrap();
             assert!(text.chars().count() <= 60 && !text.ends_with('.'), "{} {text}", voice.code());
@@ -102,17 +108,17 @@ fn what_is_offered_is_short() {
 #[test]
 fn counts_choose_their_form() {
     let book = Phrasebook::core().unwrap();
-    let english = Voice::new(Language::English, Form::Latin);
+    let english = Locale::new(Language::English, ScriptForm::Latin);
     assert_eq!(sample(&book, "days", english, 1), "There are 1 day left.");
     assert_eq!(sample(&book, "days", english, 150_000), "There are 1,50,000 days left.");
-    let hindi = Voice::new(Language::Hindi, Form::Native);
+    let hindi = Locale::new(Language::Hindi, ScriptForm::Native);
     assert_eq!(sample(&book, "items", hindi, 1), "कुल 1 चीज़ है।");
     assert_eq!(sample(&book, "items", hindi, 2), "कुल 2 चीज़ें हैं।");
 }
 
 #[test]
 fn what_is_wrong_is_named() {
-    let english = Voice::new(Language::English, Form::Latin);
+    let english = Locale::new(Language::English, ScriptForm::Latin);
     let mut book = Phrasebook::default();
     for bad in ["a", "a = {", "a = }", "a = {}", "a = {B}", "a = {count: one}", "a = b } c {d}"] {
         let error = Phrasebook::default().add(english, bad).unwrap_err();
@@ -123,9 +129,9 @@ fn what_is_wrong_is_named() {
     assert!(matches!(book.check(), Err(PhraseError::Missing { .. })));
     assert!(matches!(book.say("a", english, &[]), Err(PhraseError::Unfilled { .. })));
     assert!(matches!(book.say("b", english, &[]), Err(PhraseError::Unknown(_))));
-    let hindi = Voice::new(Language::Hindi, Form::Latin);
+    let hindi = Locale::new(Language::Hindi, ScriptForm::Latin);
     assert!(matches!(book.say("a", hindi, &[]), Err(PhraseError::Missing { .. })));
-    for voice in Voice::all().filter(|voice| *voice != english) {
+    for voice in Locale::all().filter(|voice| *voice != english) {
         book.add(voice, "a = {other}").unwrap();
     }
     assert!(matches!(book.check(), Err(PhraseError::Slots { .. })));
@@ -134,7 +140,7 @@ fn what_is_wrong_is_named() {
 #[test]
 fn the_review_list_names_real_phrases() {
     let book = Phrasebook::core().unwrap();
-    let voices: Vec<String> = Voice::all().map(Voice::code).collect();
+    let voices: Vec<String> = Locale::all().map(Locale::code).collect();
     for line in REVIEW.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let parts: Vec<&str> = line.split(" | ").collect();
         let [voice, names, why] = parts.as_slice() else { panic!("{line}") };

@@ -1,7 +1,7 @@
 //! Scales under the case endings of every language.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_lang::{Amount, Certainty, Context, Number, understand};
+use munshi_lang::{Certainty, Number, NumberMention, UnderstandingContext, understand};
 use munshi_types::Language;
 use proptest::prelude::*;
 
@@ -90,8 +90,9 @@ fn inflected() -> Vec<(Language, &'static str, String)> {
 
 /// Each number of the message is what was meant, or unsure.
 fn check(message: &str, expected: u64, language: Option<Language>) -> Result<(), TestCaseError> {
-    let found = understand(message, &Context { language, ..Context::default() }).numbers;
-    let fine = |number: &Amount| {
+    let found =
+        understand(message, &UnderstandingContext { language, ..UnderstandingContext::default() }).numbers;
+    let fine = |number: &NumberMention| {
         number.value == Number::from_whole(expected) || number.certainty == Certainty::Ambiguous
     };
     prop_assert!(found.iter().all(fine), "{message}: {found:?}");

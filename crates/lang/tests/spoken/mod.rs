@@ -4,7 +4,7 @@ mod endings;
 mod northern;
 mod southern;
 
-use munshi_lang::{Certainty, Context, Number, understand};
+use munshi_lang::{Certainty, Number, UnderstandingContext, understand};
 use munshi_types::Language;
 use proptest::prelude::*;
 
@@ -42,7 +42,7 @@ fn numbers() -> impl Strategy<Value = u64> {
 
 fn check(number: u64, language: Language) -> Result<(), TestCaseError> {
     let text = say(number, language);
-    let context = Context { language: Some(language), ..Context::default() };
+    let context = UnderstandingContext { language: Some(language), ..UnderstandingContext::default() };
     let found = understand(&text, &context).numbers;
     prop_assert_eq!(found.len(), 1, "{} {}: {} gives {:?}", language, number, text, found);
     let value = Number::from_whole(number);
@@ -58,7 +58,7 @@ fn check(number: u64, language: Language) -> Result<(), TestCaseError> {
 /// Read without its language, a number is right or in doubt.
 fn check_untold(number: u64, language: Language) -> Result<(), TestCaseError> {
     let text = say(number, language);
-    for found in understand(&text, &Context::default()).numbers {
+    for found in understand(&text, &UnderstandingContext::default()).numbers {
         let right = found.value == Number::from_whole(number);
         prop_assert!(
             right || found.certainty == Certainty::Ambiguous,
@@ -107,22 +107,22 @@ proptest! {
     fn money_and_its_words_keep_their_amount(number in 1u64..10_000_000, language in languages()) {
         prop_assume!(!in_doubt(number));
         let text = format!("₹ {}", say(number, language));
-        let context = Context { language: Some(language), ..Context::default() };
+        let context = UnderstandingContext { language: Some(language), ..UnderstandingContext::default() };
         let found = understand(&text, &context).numbers;
         prop_assert_eq!(found.len(), 1, "{} {}", language, text);
-        prop_assert_eq!(found[0].kind, munshi_lang::Kind::Money);
+        prop_assert_eq!(found[0].kind, munshi_lang::NumberKind::Money);
         prop_assert_eq!(found[0].value, Number::from_whole(number));
     }
 
     #[test]
     fn no_text_panics(text: String, language in languages()) {
-        understand(&text, &Context { language: Some(language), ..Context::default() });
-        understand(&text, &Context::default());
+        understand(&text, &UnderstandingContext { language: Some(language), ..UnderstandingContext::default() });
+        understand(&text, &UnderstandingContext::default());
     }
 
     #[test]
     fn no_indic_text_panics(text in "[\u{900}-\u{D7F}a-z0-9 ₹,./:-]{0,60}") {
-        let found = understand(&text, &Context::default());
+        let found = understand(&text, &UnderstandingContext::default());
         for number in found.numbers {
             prop_assert!(text[number.start..].starts_with(&number.text));
         }
@@ -141,7 +141,7 @@ proptest! {
                 say(number, language)
             })
             .collect();
-        for number in understand(&said.join(" "), &Context { language: Some(language), ..Context::default() }).numbers {
+        for number in understand(&said.join(" "), &UnderstandingContext { language: Some(language), ..UnderstandingContext::default() }).numbers {
             prop_assert!(number.certainty == Certainty::Ambiguous || number.readings.len() == 1);
         }
     }

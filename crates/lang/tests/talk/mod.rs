@@ -6,7 +6,7 @@
 //! then run the test.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_lang::{Amount, Certainty, Context, Understanding, understand};
+use munshi_lang::{Certainty, MessageUnderstanding, NumberMention, UnderstandingContext, understand};
 
 const SENTENCES: &str = include_str!("sentences.txt");
 
@@ -18,7 +18,7 @@ fn doubt(certainty: Certainty) -> &'static str {
     if certainty == Certainty::Exact { "" } else { "?" }
 }
 
-fn number(found: &Amount) -> String {
+fn number(found: &NumberMention) -> String {
     let kind = serde_json::to_value(found.kind).unwrap();
     let kind = kind.as_str().unwrap();
     let unit = found.unit.map(|unit| serde_json::to_value(unit).unwrap());
@@ -30,7 +30,7 @@ fn number(found: &Amount) -> String {
     }
 }
 
-fn said(found: &Understanding) -> String {
+fn said(found: &MessageUnderstanding) -> String {
     let numbers = found.numbers.iter().map(number);
     let days = found.dates.iter().map(|date| {
         let days = date.readings.iter().filter_map(|reading| reading.from);
@@ -46,7 +46,7 @@ fn said(found: &Understanding) -> String {
 #[test]
 fn what_is_said_is_understood() {
     let today = Some(jiff::civil::date(2026, 11, 15));
-    let context = Context { today, ..Context::default() };
+    let context = UnderstandingContext { today, ..UnderstandingContext::default() };
     let mut wrong = Vec::new();
     for line in SENTENCES.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let [language, message, expected] = *line.split(" | ").collect::<Vec<_>>() else {

@@ -3,9 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cache::{self, Sizes};
-use crate::chat::{Breakpoint, ChatRequest, Lifetime, Media, MediaSource, Message, Part};
-use crate::target::Target;
+use crate::cache::{self, RequestTokenCounts};
+use crate::chat::{
+    CacheBreakpoint, CacheLifetime, ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart,
+};
+use crate::target::ModelTarget;
 
 /// Four bytes a token. Only the smallest size of a prefix depends on it; a mark too many costs nothing.
 const BYTES_PER_TOKEN: usize = 4;
@@ -13,7 +15,7 @@ const BYTES_PER_TOKEN: usize = 4;
 const MEDIA_TOKENS: u64 = 1500;
 
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct CacheControl {
+pub(super) struct AnthropicCacheControl {
     #[serde(rename = "type")]
     kind: &'static str,
     /// Five minutes when left out.
@@ -22,10 +24,10 @@ pub(super) struct CacheControl {
 }
 
 #[derive(Debug)]
-pub(super) struct Marks(Vec<Breakpoint>);
+pub(super) struct AnthropicCacheMarks(Vec<CacheBreakpoint>);
 
-impl Marks {
-    pub(super) fn plan(target: &Target, request: &ChatRequest) -> Self {
+impl AnthropicCacheMarks {
+    pub(super) fn plan(target: &ModelTarget, request: &ChatRequest) -> Self {
         let minimum = target.capabilities.cache_minimum_tokens;
         if minimum == 0 || request.breakpoints.is_empty() {
             return Self(Vec::new());
@@ -33,62 +35,62 @@ impl Marks {
         Self(cache::plan(&request.breakpoints, &sizes(request), minimum))
     }
 
-    pub(super) fn after_tools(&self) -> Option<CacheControl> {
+    pub(super) fn after_tools(&self) -> Option<AnthropicCacheControl> {
         self.0.iter().find_map(|mark| match mark {
-            Breakpoint::AfterTools(life) => Some(control(*life)),
+            CacheBreakpoint::AfterTools(life) => Some(control(*life)),
             _ => None,
         })
     }
 
-    pub(super) fn after_system(&self, index: usize) -> Option<CacheControl> {
+    pub(super) fn after_system(&self, index: usize) -> Option<AnthropicCacheControl> {
         self.0.iter().find_map(|mark| match mark {
-            Breakpoint::AfterSystem(at, life) if *at == index => Some(control(*life)),
+            CacheBreakpoint::AfterSystem(at, life) if *at == index => Some(control(*life)),
             _ => None,
         })
     }
 
-    pub(super) fn after_message(&self, index: usize) -> Option<CacheControl> {
+    pub(super) fn after_message(&self, index: usize) -> Option<AnthropicCacheControl> {
         self.0.iter().find_map(|mark| match mark {
-            Breakpoint::AfterMessage(at, life) if *at == index => Some(control(*life)),
+            CacheBreakpoint::AfterMessage(at, life) if *at == index => Some(control(*life)),
             _ => None,
         })
     }
 }
 
-fn control(life: Lifetime) -> CacheControl {
+fn control(life: CacheLifetime) -> AnthropicCacheControl {
     let ttl = match life {
-        Lifetime::FiveMinutes => None,
-        Lifetime::OneHour => Some("1h"),
+        CacheLifetime::FiveMinutes => None,
+        CacheLifetime::OneHour => Some("1h"),
     };
-    CacheControl { kind: "ephemeral", ttl }
+    AnthropicCacheControl { kind: "ephemeral", ttl }
 }
 
-fn sizes(request: &ChatRequest) -> Sizes {
+fn sizes(request: &ChatRequest) -> RequestTokenCounts {
     let tool = |parameters: &Value| tokens(parameters.to_string().len());
     let tools = request.tools.iter().map(|spec| tokens(spec.description.len()) + tool(&spec.parameters));
-    Sizes {
+    RequestTokenCounts {
         tools: tools.sum(),
         system: request.system.iter().map(|text| tokens(text.len())).collect(),
         messages: request.messages.iter().map(message_size).collect(),
     }
 }
 
-fn message_size(message: &Message) -> u64 {
+fn message_size(message: &ChatMessage) -> u64 {
     message.parts.iter().map(part_size).sum()
 }
 
-fn part_size(part: &Part) -> u64 {
+fn part_size(part: &ModelMessagePart) -> u64 {
     match part {
-        Part::Text { text } | Part::Thinking { text, .. } => tokens(text.len()),
-        Part::ToolResult(result) => tokens(result.content.len()),
-        Part::ToolCall(call) => tokens(call.arguments.to_string().len()),
-        Part::Document(Media { source: MediaSource::Data(data), media_type })
+        ModelMessagePart::Text { text } | ModelMessagePart::Thinking { text, .. } => tokens(text.len()),
+        ModelMessagePart::ToolResult(result) => tokens(result.content.len()),
+        ModelMessagePart::ToolCall(call) => tokens(call.arguments.to_string().len()),
+        ModelMessagePart::Document(ModelMedia { source: ModelMediaSource::Data(data), media_type })
             if media_type.starts_with("text/") =>
         {
             tokens(data.len())
         }
-        Part::Image(_) | Part::Document(_) => MEDIA_TOKENS,
-        Part::SealedThinking { .. } | Part::State { .. } => 0,
+        ModelMessagePart::Image(_) | ModelMessagePart::Document(_) => MEDIA_TOKENS,
+        ModelMessagePart::SealedThinking { .. } | ModelMessagePart::State { .. } => 0,
     }
 }
 

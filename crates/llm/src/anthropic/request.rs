@@ -6,18 +6,21 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::marks::{CacheControl, Marks};
-use crate::chat::{ChatRequest, Media, MediaSource, Message, Output, Part, Role, ToolChoice};
+use super::marks::{AnthropicCacheControl, AnthropicCacheMarks};
+use crate::chat::{
+    ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ReplyFormat,
+    ToolChoice,
+};
 use crate::dialect::{JsonMode, ThinkingMode};
-use crate::effort::Effort;
-use crate::fault::Fault;
+use crate::effort::ThinkingEffort;
+use crate::fault::ModelError;
 use crate::media;
 use crate::seal::unseal;
-use crate::target::{Target, Wire};
-use crate::transport::Streamed;
+use crate::target::{ModelTarget, WireFormat};
+use crate::transport::StreamMode;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(super) struct AnthropicRequest<'a> {
     model: &'a str,
     max_tokens: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +49,7 @@ struct Tool<'a> {
     description: &'a str,
     input_schema: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<CacheControl>,
+    cache_control: Option<AnthropicCacheControl>,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,7 +62,7 @@ enum Choice<'a> {
 
 #[derive(Debug, Serialize)]
 struct Turn<'a> {
-    role: Role,
+    role: ModelRole,
     content: Vec<Block<'a>>,
 }
 
@@ -68,7 +71,7 @@ struct Block<'a> {
     #[serde(flatten)]
     content: Content<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cache_control: Option<CacheControl>,
+    cache_control: Option<AnthropicCacheControl>,
 }
 
 #[derive(Debug, Serialize)]
@@ -121,7 +124,7 @@ enum Thinking {
 #[derive(Debug, Serialize)]
 struct OutputConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    effort: Option<Effort>,
+    effort: Option<ThinkingEffort>,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Format<'a>>,
 }
@@ -138,14 +141,14 @@ struct Metadata<'a> {
 }
 
 pub(super) fn body<'a>(
-    target: &'a Target,
+    target: &'a ModelTarget,
     request: &'a ChatRequest,
-    streamed: Streamed,
-) -> Result<Body<'a>, Fault> {
-    let marks = Marks::plan(target, request);
+    streamed: StreamMode,
+) -> Result<AnthropicRequest<'a>, ModelError> {
+    let marks = AnthropicCacheMarks::plan(target, request);
     let (thinking, effort) = thinking(target, request);
     let takes_temperature = target.dialect.temperature && thinking.is_none();
-    Ok(Body {
+    Ok(AnthropicRequest {
         model: &target.model,
         max_tokens: request.max_output_tokens,
         tools: tools(request, &marks),
@@ -160,14 +163,14 @@ pub(super) fn body<'a>(
         thinking,
         output_config: output_config(target, request, effort),
         metadata: request.user.as_deref().map(|user_id| Metadata { user_id }),
-        stream: streamed == Streamed::Yes,
+        stream: streamed == StreamMode::Yes,
     })
 }
 
 /// The provider refuses a smaller budget.
 const LEAST_THINKING: u32 = 1_024;
 
-fn thinking(target: &Target, request: &ChatRequest) -> (Option<Thinking>, Option<Effort>) {
+fn thinking(target: &ModelTarget, request: &ChatRequest) -> (Option<Thinking>, Option<ThinkingEffort>) {
     // A forced tool forbids thinking.
     let may_think = target.capabilities.thinking
         && !matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Named(_));
@@ -178,17 +181,17 @@ fn thinking(target: &Target, request: &ChatRequest) -> (Option<Thinking>, Option
             let budget_tokens = wanted.budget_tokens.min(request.max_output_tokens.saturating_sub(1));
             ((budget_tokens >= LEAST_THINKING).then_some(Thinking::Enabled { budget_tokens }), None)
         }
-        ThinkingMode::Effort => (Some(Thinking::Adaptive), Some(Effort::of(wanted))),
+        ThinkingMode::Effort => (Some(Thinking::Adaptive), Some(ThinkingEffort::of(wanted))),
     }
 }
 
 fn output_config<'a>(
-    target: &Target,
+    target: &ModelTarget,
     request: &'a ChatRequest,
-    effort: Option<Effort>,
+    effort: Option<ThinkingEffort>,
 ) -> Option<OutputConfig<'a>> {
     let format = match &request.output {
-        Output::Json { schema, .. } if target.dialect.json == JsonMode::Schema => {
+        ReplyFormat::Json { schema, .. } if target.dialect.json == JsonMode::Schema => {
             Some(Format::JsonSchema { schema })
         }
         _ => None,
@@ -196,7 +199,7 @@ fn output_config<'a>(
     (effort.is_some() || format.is_some()).then_some(OutputConfig { effort, format })
 }
 
-fn tools<'a>(request: &'a ChatRequest, marks: &Marks) -> Vec<Tool<'a>> {
+fn tools<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Vec<Tool<'a>> {
     let mut tools: Vec<_> = request
         .tools
         .iter()
@@ -223,7 +226,7 @@ fn tool_choice(request: &ChatRequest) -> Option<Choice<'_>> {
     }
 }
 
-fn system<'a>(request: &'a ChatRequest, marks: &Marks) -> Vec<Block<'a>> {
+fn system<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Vec<Block<'a>> {
     let blocks = request.system.iter().enumerate().filter(|(_, text)| !text.is_empty());
     let block = |(index, text): (usize, &'a String)| Block {
         content: Content::Text { text },
@@ -232,7 +235,7 @@ fn system<'a>(request: &'a ChatRequest, marks: &Marks) -> Vec<Block<'a>> {
     blocks.map(block).collect()
 }
 
-fn messages<'a>(request: &'a ChatRequest, marks: &Marks) -> Result<Vec<Turn<'a>>, Fault> {
+fn messages<'a>(request: &'a ChatRequest, marks: &AnthropicCacheMarks) -> Result<Vec<Turn<'a>>, ModelError> {
     let mut turns = Vec::with_capacity(request.messages.len());
     for (index, message) in request.messages.iter().enumerate() {
         let mut content = contents(message)?;
@@ -254,7 +257,7 @@ const fn is_thought(content: &Content<'_>) -> bool {
 }
 
 /// Tool results stand first, or the provider refuses the message.
-fn contents(message: &Message) -> Result<Vec<Block<'_>>, Fault> {
+fn contents(message: &ChatMessage) -> Result<Vec<Block<'_>>, ModelError> {
     let mut blocks = Vec::with_capacity(message.parts.len());
     for part in &message.parts {
         let content = content(part)?;
@@ -265,37 +268,37 @@ fn contents(message: &Message) -> Result<Vec<Block<'_>>, Fault> {
 }
 
 /// None for what this provider did not say itself and would refuse.
-fn content(part: &Part) -> Result<Option<Content<'_>>, Fault> {
+fn content(part: &ModelMessagePart) -> Result<Option<Content<'_>>, ModelError> {
     Ok(match part {
-        Part::Text { text } => (!text.is_empty()).then_some(Content::Text { text }),
-        Part::Image(media) => Some(Content::Image { source: plain_source(media) }),
-        Part::Document(media) => {
+        ModelMessagePart::Text { text } => (!text.is_empty()).then_some(Content::Text { text }),
+        ModelMessagePart::Image(media) => Some(Content::Image { source: plain_source(media) }),
+        ModelMessagePart::Document(media) => {
             let text = media::text(media)?.map(|data| Source::Text { media_type: "text/plain", data });
             Some(Content::Document { source: text.unwrap_or_else(|| plain_source(media)) })
         }
-        Part::ToolCall(call) => {
+        ModelMessagePart::ToolCall(call) => {
             Some(Content::ToolUse { id: fitting(&call.id), name: &call.name, input: &call.arguments })
         }
-        Part::ToolResult(result) => Some(Content::ToolResult {
+        ModelMessagePart::ToolResult(result) => Some(Content::ToolResult {
             tool_use_id: fitting(&result.call_id),
             content: &result.content,
             is_error: result.is_error,
         }),
-        Part::Thinking { text, signature } => {
-            let own = signature.as_deref().and_then(|sign| unseal(Wire::Anthropic, sign));
+        ModelMessagePart::Thinking { text, signature } => {
+            let own = signature.as_deref().and_then(|sign| unseal(WireFormat::Anthropic, sign));
             own.map(|signature| Content::Thinking { thinking: text, signature })
         }
-        Part::SealedThinking { data } => {
-            unseal(Wire::Anthropic, data).map(|data| Content::RedactedThinking { data })
+        ModelMessagePart::SealedThinking { data } => {
+            unseal(WireFormat::Anthropic, data).map(|data| Content::RedactedThinking { data })
         }
-        Part::State { .. } => None,
+        ModelMessagePart::State { .. } => None,
     })
 }
 
-fn plain_source(media: &Media) -> Source<'_> {
+fn plain_source(media: &ModelMedia) -> Source<'_> {
     match &media.source {
-        MediaSource::Data(data) => Source::Base64 { media_type: &media.media_type, data },
-        MediaSource::Url(url) => Source::Url { url },
+        ModelMediaSource::Data(data) => Source::Base64 { media_type: &media.media_type, data },
+        ModelMediaSource::Url(url) => Source::Url { url },
     }
 }
 

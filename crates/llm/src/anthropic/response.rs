@@ -4,26 +4,26 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error;
-use super::stream::Decoder;
-use crate::chat::{Event, StopReason, Usage};
-use crate::fault::Fault;
+use super::stream::AnthropicDecoder;
+use crate::chat::{ChatEvent, StopReason, TokenUsage};
+use crate::fault::ModelError;
 use crate::protocol;
-use crate::transport::Head;
+use crate::transport::ProviderResponseHead;
 
 /// A whole message, or the empty one that begins a stream.
 #[derive(Debug, Deserialize)]
-pub(super) struct Message {
+pub(super) struct AnthropicMessage {
     pub model: Option<String>,
     #[serde(default)]
-    pub content: Vec<Block>,
+    pub content: Vec<AnthropicBlock>,
     pub stop_reason: Option<String>,
     #[serde(default)]
-    pub usage: Counts,
+    pub usage: AnthropicUsage,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Block {
+pub(super) enum AnthropicBlock {
     Text {
         #[serde(default)]
         text: String,
@@ -50,7 +50,7 @@ pub(super) enum Block {
 
 /// As the provider counts; each count that comes replaces the one before.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
-pub(super) struct Counts {
+pub(super) struct AnthropicUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
@@ -74,7 +74,7 @@ struct Details {
     thinking_tokens: u64,
 }
 
-impl Counts {
+impl AnthropicUsage {
     pub(super) fn update(&mut self, newer: &Self) {
         let Self {
             input_tokens,
@@ -93,12 +93,12 @@ impl Counts {
     }
 
     /// Anthropic's `input_tokens` already leaves the cache out. Writes that it does not split are of five minutes.
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> TokenUsage {
         let writes = self.cache_creation.unwrap_or_default();
         let split = writes.ephemeral_5m_input_tokens.saturating_add(writes.ephemeral_1h_input_tokens);
         let written = self.cache_creation_input_tokens.unwrap_or(split);
         let one_hour = writes.ephemeral_1h_input_tokens.min(written);
-        Usage {
+        TokenUsage {
             input: self.input_tokens.unwrap_or(0),
             output: self.output_tokens.unwrap_or(0),
             cache_read: self.cache_read_input_tokens.unwrap_or(0),
@@ -123,17 +123,18 @@ pub(super) fn stop_reason(text: Option<&str>) -> StopReason {
 }
 
 /// Read as the stream of the same message would be.
-pub(super) fn whole(head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault> {
+pub(super) fn whole(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
     let answer: Value = protocol::parse(body)?;
     if let Some(error) = answer.get("error").filter(|error| !error.is_null()) {
         return Err(error::in_stream(error));
     }
-    let message = serde_json::from_value::<Message>(answer);
-    let message = message.map_err(|_| Fault::Garbled("JSON of another form than documented".to_owned()))?;
+    let message = serde_json::from_value::<AnthropicMessage>(answer);
+    let message =
+        message.map_err(|_| ModelError::Garbled("JSON of another form than documented".to_owned()))?;
     if message.stop_reason.is_none() {
-        return Err(Fault::Garbled("an answer without a reason for its end".to_owned()));
+        return Err(ModelError::Garbled("an answer without a reason for its end".to_owned()));
     }
-    let mut decoder = Decoder::new(head.request_id.clone());
+    let mut decoder = AnthropicDecoder::new(head.request_id.clone());
     let mut events = Vec::new();
     decoder.whole(message, &mut events);
     Ok(events)

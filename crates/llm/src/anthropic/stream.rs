@@ -6,23 +6,23 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error;
-use super::response::{Block, Counts, Message, stop_reason};
-use crate::chat::Event;
-use crate::fault::Fault;
-use crate::protocol::{self, Flow};
+use super::response::{AnthropicBlock, AnthropicMessage, AnthropicUsage, stop_reason};
+use crate::chat::ChatEvent;
+use crate::fault::ModelError;
+use crate::protocol::{self, DecodeStatus};
 use crate::seal::seal;
 use crate::sse;
-use crate::target::Wire;
+use crate::target::WireFormat;
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Frame {
     MessageStart {
-        message: Message,
+        message: AnthropicMessage,
     },
     ContentBlockStart {
         index: usize,
-        content_block: Block,
+        content_block: AnthropicBlock,
     },
     ContentBlockDelta {
         index: usize,
@@ -31,7 +31,7 @@ enum Frame {
     MessageDelta {
         delta: End,
         #[serde(default)]
-        usage: Counts,
+        usage: AnthropicUsage,
     },
     MessageStop,
     Error {
@@ -63,85 +63,91 @@ struct End {
 }
 
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(super) struct AnthropicDecoder {
     request_id: Option<String>,
-    counts: Counts,
+    counts: AnthropicUsage,
     stop: Option<String>,
     /// The blocks that are calls to our tools; the provider's own tools have arguments too.
     calls: BTreeSet<usize>,
 }
 
-impl Decoder {
+impl AnthropicDecoder {
     pub(super) fn new(request_id: Option<String>) -> Self {
-        Self { request_id, counts: Counts::default(), stop: None, calls: BTreeSet::new() }
+        Self { request_id, counts: AnthropicUsage::default(), stop: None, calls: BTreeSet::new() }
     }
 
     /// A message that came all at once.
-    pub(super) fn whole(&mut self, message: Message, out: &mut Vec<Event>) {
+    pub(super) fn whole(&mut self, message: AnthropicMessage, out: &mut Vec<ChatEvent>) {
         self.stop.clone_from(&message.stop_reason);
         self.start(message, out);
         self.finish(out);
     }
 
-    fn start(&mut self, message: Message, out: &mut Vec<Event>) {
-        out.push(Event::Started { request_id: self.request_id.take(), model: message.model });
+    fn start(&mut self, message: AnthropicMessage, out: &mut Vec<ChatEvent>) {
+        out.push(ChatEvent::Started { request_id: self.request_id.take(), model: message.model });
         self.count(&message.usage, out);
         for (index, block) in message.content.into_iter().enumerate() {
             self.begin(index, block, out);
         }
     }
 
-    fn begin(&mut self, index: usize, block: Block, out: &mut Vec<Event>) {
+    fn begin(&mut self, index: usize, block: AnthropicBlock, out: &mut Vec<ChatEvent>) {
         match block {
-            Block::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
-            Block::Thinking { thinking, signature } => {
-                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+            AnthropicBlock::Text { text } => out.extend((!text.is_empty()).then_some(ChatEvent::Text(text))),
+            AnthropicBlock::Thinking { thinking, signature } => {
+                out.extend((!thinking.is_empty()).then_some(ChatEvent::Thinking(thinking)));
                 out.extend(signed(&signature));
             }
-            Block::RedactedThinking { data } => out.push(Event::SealedThinking(seal(Wire::Anthropic, &data))),
-            Block::ToolUse { id, name, input } => {
+            AnthropicBlock::RedactedThinking { data } => {
+                out.push(ChatEvent::SealedThinking(seal(WireFormat::Anthropic, &data)));
+            }
+            AnthropicBlock::ToolUse { id, name, input } => {
                 self.calls.insert(index);
-                out.push(Event::ToolCallStarted { index, id, name });
+                out.push(ChatEvent::ToolCallStarted { index, id, name });
                 // Empty in a stream, where the arguments follow; complete in a whole answer.
                 let is_empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
                 out.extend(
-                    (!is_empty).then(|| Event::ToolCallArguments { index, fragment: input.to_string() }),
+                    (!is_empty).then(|| ChatEvent::ToolCallArguments { index, fragment: input.to_string() }),
                 );
             }
-            Block::Unknown => {}
+            AnthropicBlock::Unknown => {}
         }
     }
 
-    fn extend(&self, index: usize, delta: Delta, out: &mut Vec<Event>) {
+    fn extend(&self, index: usize, delta: Delta, out: &mut Vec<ChatEvent>) {
         match delta {
-            Delta::Text { text } => out.extend((!text.is_empty()).then_some(Event::Text(text))),
+            Delta::Text { text } => out.extend((!text.is_empty()).then_some(ChatEvent::Text(text))),
             Delta::Thinking { thinking } => {
-                out.extend((!thinking.is_empty()).then_some(Event::Thinking(thinking)));
+                out.extend((!thinking.is_empty()).then_some(ChatEvent::Thinking(thinking)));
             }
             Delta::Signature { signature } => out.extend(signed(&signature)),
             Delta::InputJson { partial_json } if self.calls.contains(&index) && !partial_json.is_empty() => {
-                out.push(Event::ToolCallArguments { index, fragment: partial_json });
+                out.push(ChatEvent::ToolCallArguments { index, fragment: partial_json });
             }
             Delta::InputJson { .. } | Delta::Unknown => {}
         }
     }
 
-    fn count(&mut self, counts: &Counts, out: &mut Vec<Event>) {
+    fn count(&mut self, counts: &AnthropicUsage, out: &mut Vec<ChatEvent>) {
         self.counts.update(counts);
         let usage = self.counts.usage();
         if !usage.estimated {
-            out.push(Event::Usage(usage));
+            out.push(ChatEvent::Usage(usage));
         }
     }
 
-    fn finish(&mut self, out: &mut Vec<Event>) {
+    fn finish(&mut self, out: &mut Vec<ChatEvent>) {
         let stop = stop_reason(self.stop.as_deref());
-        out.push(Event::Finished { stop, usage: self.counts.usage() });
+        out.push(ChatEvent::Finished { stop, usage: self.counts.usage() });
     }
 }
 
-impl protocol::Decoder for Decoder {
-    fn take(&mut self, message: &sse::Message, out: &mut Vec<Event>) -> Result<Flow, Fault> {
+impl protocol::StreamDecoder for AnthropicDecoder {
+    fn take(
+        &mut self,
+        message: &sse::SseMessage,
+        out: &mut Vec<ChatEvent>,
+    ) -> Result<DecodeStatus, ModelError> {
         match protocol::parse(message.data.as_bytes())? {
             Frame::MessageStart { message } => self.start(message, out),
             Frame::ContentBlockStart { index, content_block } => self.begin(index, content_block, out),
@@ -152,19 +158,19 @@ impl protocol::Decoder for Decoder {
             }
             Frame::MessageStop => {
                 self.finish(out);
-                return Ok(Flow::Done);
+                return Ok(DecodeStatus::Done);
             }
             Frame::Error { error } => return Err(error::in_stream(&error)),
             Frame::Unknown => {}
         }
-        Ok(Flow::More)
+        Ok(DecodeStatus::More)
     }
 
-    fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
-        Err(Fault::Interrupted)
+    fn end(&mut self, _out: &mut Vec<ChatEvent>) -> Result<(), ModelError> {
+        Err(ModelError::Interrupted)
     }
 }
 
-fn signed(signature: &str) -> Option<Event> {
-    (!signature.is_empty()).then(|| Event::ThinkingSignature(seal(Wire::Anthropic, signature)))
+fn signed(signature: &str) -> Option<ChatEvent> {
+    (!signature.is_empty()).then(|| ChatEvent::ThinkingSignature(seal(WireFormat::Anthropic, signature)))
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::limits::RateLimits;
-use super::usage::Usage;
+use super::usage::TokenUsage;
 
 /// The order is: `Started`, then deltas, then `Finished` once. A stream that ends without `Finished` ends in a fault.
 /// `Limits` and `Usage` may stand anywhere before it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum ChatEvent {
     /// The provider has taken the call.
     Started {
         request_id: Option<String>,
@@ -34,10 +34,10 @@ pub enum Event {
     /// A provider's own state to send back with this message.
     State(String),
     /// Used so far, as the provider counts; each replaces the one before. What a stream that breaks off is billed by.
-    Usage(Usage),
+    Usage(TokenUsage),
     Finished {
         stop: StopReason,
-        usage: Usage,
+        usage: TokenUsage,
     },
 }
 
@@ -79,7 +79,7 @@ impl StopReason {
     }
 }
 
-impl Event {
+impl ChatEvent {
     /// Whether the model itself has begun to speak.
     pub const fn is_delta(&self) -> bool {
         !matches!(self, Self::Started { .. } | Self::Limits(_) | Self::Usage(_))

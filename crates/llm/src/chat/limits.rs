@@ -5,15 +5,15 @@ use std::time::Duration;
 /// Empty where the provider says nothing, as local servers do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
-    pub requests: Option<Allowance>,
-    pub tokens: Option<Allowance>,
-    pub input_tokens: Option<Allowance>,
-    pub output_tokens: Option<Allowance>,
+    pub requests: Option<RateLimitWindow>,
+    pub tokens: Option<RateLimitWindow>,
+    pub input_tokens: Option<RateLimitWindow>,
+    pub output_tokens: Option<RateLimitWindow>,
 }
 
 /// One limit in its present window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
+pub struct RateLimitWindow {
     pub limit: Option<u64>,
     pub remaining: Option<u64>,
     /// From when the headers came.

@@ -5,26 +5,26 @@ use serde_json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum ModelRole {
     User,
     Assistant,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Message {
-    pub role: Role,
-    pub parts: Vec<Part>,
+pub struct ChatMessage {
+    pub role: ModelRole,
+    pub parts: Vec<ModelMessagePart>,
 }
 
 /// Tool results are parts of a user's message, as on Anthropic's wire; the others take them apart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
-pub enum Part {
+pub enum ModelMessagePart {
     Text {
         text: String,
     },
-    Image(Media),
-    Document(Media),
+    Image(ModelMedia),
+    Document(ModelMedia),
     ToolCall(ToolCall),
     ToolResult(ToolResult),
     /// What the model thought; the signature goes back unchanged or the provider refuses the conversation.
@@ -43,16 +43,16 @@ pub enum Part {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Media {
+pub struct ModelMedia {
     /// `image/jpeg`, `application/pdf`.
     pub media_type: String,
     #[serde(flatten)]
-    pub source: MediaSource,
+    pub source: ModelMediaSource,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MediaSource {
+pub enum ModelMediaSource {
     /// Base64, as every wire wants it.
     Data(String),
     Url(String),
@@ -75,21 +75,21 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-impl Message {
+impl ChatMessage {
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, parts: vec![Part::Text { text: text.into() }] }
+        Self { role: ModelRole::User, parts: vec![ModelMessagePart::Text { text: text.into() }] }
     }
 
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, parts: vec![Part::Text { text: text.into() }] }
+        Self { role: ModelRole::Assistant, parts: vec![ModelMessagePart::Text { text: text.into() }] }
     }
 
     /// How long it is, without pictures and documents.
     pub fn bytes(&self) -> u64 {
         let sizes = self.parts.iter().map(|part| match part {
-            Part::Text { text } | Part::Thinking { text, .. } => text.len(),
-            Part::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
-            Part::ToolResult(result) => result.content.len(),
+            ModelMessagePart::Text { text } | ModelMessagePart::Thinking { text, .. } => text.len(),
+            ModelMessagePart::ToolCall(call) => call.name.len() + call.arguments.to_string().len(),
+            ModelMessagePart::ToolResult(result) => result.content.len(),
             _ => 0,
         });
         sizes.sum::<usize>() as u64
@@ -98,7 +98,7 @@ impl Message {
     /// All its text parts, one after another.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
+            ModelMessagePart::Text { text } => Some(text.as_str()),
             _ => None,
         });
         texts.collect()

@@ -7,9 +7,11 @@ mod reply;
 mod request;
 mod usage;
 
-pub use event::{Event, StopReason};
-pub use limits::{Allowance, RateLimits};
-pub use message::{Media, MediaSource, Message, Part, Role, ToolCall, ToolResult};
-pub use reply::{Assembler, Reply};
-pub use request::{Breakpoint, ChatRequest, Lifetime, Output, Thinking, ToolChoice};
-pub use usage::Usage;
+pub use event::{ChatEvent, StopReason};
+pub use limits::{RateLimitWindow, RateLimits};
+pub use message::{
+    ChatMessage, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ToolCall, ToolResult,
+};
+pub use reply::{ChatReply, ModelReplyAssembler};
+pub use request::{CacheBreakpoint, CacheLifetime, ChatRequest, ReplyFormat, ThinkingBudget, ToolChoice};
+pub use usage::TokenUsage;

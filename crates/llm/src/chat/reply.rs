@@ -4,80 +4,82 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::event::{Event, StopReason};
+use super::event::{ChatEvent, StopReason};
 use super::limits::RateLimits;
-use super::message::{Message, Part, Role, ToolCall};
-use super::usage::Usage;
-use crate::fault::Fault;
+use super::message::{ChatMessage, ModelMessagePart, ModelRole, ToolCall};
+use super::usage::TokenUsage;
+use crate::fault::ModelError;
 use crate::money::count_for;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
-    pub message: Message,
+pub struct ChatReply {
+    pub message: ChatMessage,
     pub stop: StopReason,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     pub request_id: Option<String>,
     /// The model that answered, as the provider names it.
     pub model: Option<String>,
     pub limits: RateLimits,
 }
 
-impl Reply {
+impl ChatReply {
     pub fn text(&self) -> String {
         self.message.text()
     }
 
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.message.parts.iter().filter_map(|part| match part {
-            Part::ToolCall(call) => Some(call),
+            ModelMessagePart::ToolCall(call) => Some(call),
             _ => None,
         })
     }
 }
 
-impl Reply {
+impl ChatReply {
     /// The events it would have come as.
-    pub fn into_events(self) -> Vec<Event> {
-        let mut events = vec![Event::Started { request_id: self.request_id, model: self.model }];
+    pub fn into_events(self) -> Vec<ChatEvent> {
+        let mut events = vec![ChatEvent::Started { request_id: self.request_id, model: self.model }];
         if !self.limits.is_empty() {
-            events.push(Event::Limits(self.limits));
+            events.push(ChatEvent::Limits(self.limits));
         }
         let mut calls = 0;
         for part in self.message.parts {
             match part {
-                Part::Text { text } => events.push(Event::Text(text)),
-                Part::Thinking { text, signature } => {
-                    events.extend((!text.is_empty()).then_some(Event::Thinking(text)));
-                    events.extend(signature.map(Event::ThinkingSignature));
+                ModelMessagePart::Text { text } => events.push(ChatEvent::Text(text)),
+                ModelMessagePart::Thinking { text, signature } => {
+                    events.extend((!text.is_empty()).then_some(ChatEvent::Thinking(text)));
+                    events.extend(signature.map(ChatEvent::ThinkingSignature));
                 }
-                Part::SealedThinking { data } => events.push(Event::SealedThinking(data)),
-                Part::State { data } => events.push(Event::State(data)),
-                Part::ToolCall(ToolCall { id, name, arguments }) => {
-                    events.push(Event::ToolCallStarted { index: calls, id, name });
+                ModelMessagePart::SealedThinking { data } => events.push(ChatEvent::SealedThinking(data)),
+                ModelMessagePart::State { data } => events.push(ChatEvent::State(data)),
+                ModelMessagePart::ToolCall(ToolCall { id, name, arguments }) => {
+                    events.push(ChatEvent::ToolCallStarted { index: calls, id, name });
                     let fragment = arguments.to_string();
-                    events.push(Event::ToolCallArguments { index: calls, fragment });
+                    events.push(ChatEvent::ToolCallArguments { index: calls, fragment });
                     calls += 1;
                 }
                 // A model says none of these.
-                Part::Image(_) | Part::Document(_) | Part::ToolResult(_) => {}
+                ModelMessagePart::Image(_)
+                | ModelMessagePart::Document(_)
+                | ModelMessagePart::ToolResult(_) => {}
             }
         }
-        events.push(Event::Finished { stop: self.stop, usage: self.usage });
+        events.push(ChatEvent::Finished { stop: self.stop, usage: self.usage });
         events
     }
 }
 
 /// Collects events into a reply. Parts keep the order in which they began.
 #[derive(Debug, Default)]
-pub struct Assembler {
+pub struct ModelReplyAssembler {
     parts: Vec<Piece>,
     calls: BTreeMap<usize, usize>,
     request_id: Option<String>,
     model: Option<String>,
     limits: RateLimits,
-    usage: Option<Usage>,
-    end: Option<(StopReason, Usage)>,
+    usage: Option<TokenUsage>,
+    end: Option<(StopReason, TokenUsage)>,
 }
 
 #[derive(Debug)]
@@ -89,38 +91,38 @@ enum Piece {
     Call { id: String, name: String, arguments: String },
 }
 
-impl Assembler {
-    pub fn take(&mut self, event: &Event) -> Result<(), Fault> {
+impl ModelReplyAssembler {
+    pub fn take(&mut self, event: &ChatEvent) -> Result<(), ModelError> {
         match event {
-            Event::Started { request_id, model } => {
+            ChatEvent::Started { request_id, model } => {
                 self.request_id.clone_from(request_id);
                 self.model.clone_from(model);
             }
-            Event::Text(more) => match self.parts.last_mut() {
+            ChatEvent::Text(more) => match self.parts.last_mut() {
                 Some(Piece::Text(text)) => text.push_str(more),
                 _ => self.parts.push(Piece::Text(more.clone())),
             },
-            Event::Thinking(more) => match self.parts.last_mut() {
+            ChatEvent::Thinking(more) => match self.parts.last_mut() {
                 Some(Piece::Thinking { text, signature: None }) => text.push_str(more),
                 _ => self.parts.push(Piece::Thinking { text: more.clone(), signature: None }),
             },
-            Event::ThinkingSignature(sign) => match self.parts.last_mut() {
+            ChatEvent::ThinkingSignature(sign) => match self.parts.last_mut() {
                 Some(Piece::Thinking { signature: slot @ None, .. }) => *slot = Some(sign.clone()),
                 _ => self.parts.push(Piece::Thinking { text: String::new(), signature: Some(sign.clone()) }),
             },
-            Event::SealedThinking(data) => self.parts.push(Piece::Sealed(data.clone())),
-            Event::State(data) => self.parts.push(Piece::State(data.clone())),
-            Event::ToolCallStarted { index, id, name } => self.begin_call(*index, id, name)?,
-            Event::ToolCallArguments { index, fragment } => self.extend_call(*index, fragment)?,
-            Event::Limits(limits) => self.limits.clone_from(limits),
-            Event::Usage(usage) => self.usage = Some(*usage),
-            Event::Finished { stop, usage } => self.end = Some((stop.clone(), *usage)),
+            ChatEvent::SealedThinking(data) => self.parts.push(Piece::Sealed(data.clone())),
+            ChatEvent::State(data) => self.parts.push(Piece::State(data.clone())),
+            ChatEvent::ToolCallStarted { index, id, name } => self.begin_call(*index, id, name)?,
+            ChatEvent::ToolCallArguments { index, fragment } => self.extend_call(*index, fragment)?,
+            ChatEvent::Limits(limits) => self.limits.clone_from(limits),
+            ChatEvent::Usage(usage) => self.usage = Some(*usage),
+            ChatEvent::Finished { stop, usage } => self.end = Some((stop.clone(), *usage)),
         }
         Ok(())
     }
 
     /// What was used so far, as far as the provider has said; known even when the stream breaks off.
-    pub fn usage(&self) -> Option<Usage> {
+    pub fn usage(&self) -> Option<TokenUsage> {
         self.end.as_ref().map(|(_, usage)| *usage).or(self.usage)
     }
 
@@ -143,7 +145,7 @@ impl Assembler {
     }
 
     /// The tokens said so far, counted here.
-    pub fn count(&self, target: &Target) -> u64 {
+    pub fn count(&self, target: &ModelTarget) -> u64 {
         let texts = self.parts.iter().map(|piece| match piece {
             Piece::Text(text) | Piece::Thinking { text, .. } => count_for(target, text),
             Piece::Call { name, arguments, .. } => count_for(target, name) + count_for(target, arguments),
@@ -152,50 +154,56 @@ impl Assembler {
         texts.sum()
     }
 
-    fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), Fault> {
+    fn begin_call(&mut self, index: usize, id: &str, name: &str) -> Result<(), ModelError> {
         if self.calls.insert(index, self.parts.len()).is_some() {
-            return Err(Fault::Garbled(format!("two tool calls with the index {index}")));
+            return Err(ModelError::Garbled(format!("two tool calls with the index {index}")));
         }
         self.parts.push(Piece::Call { id: id.to_owned(), name: name.to_owned(), arguments: String::new() });
         Ok(())
     }
 
-    fn extend_call(&mut self, index: usize, fragment: &str) -> Result<(), Fault> {
+    fn extend_call(&mut self, index: usize, fragment: &str) -> Result<(), ModelError> {
         let piece = self.calls.get(&index).and_then(|at| self.parts.get_mut(*at));
         match piece {
             Some(Piece::Call { arguments, .. }) => arguments.push_str(fragment),
-            _ => return Err(Fault::Garbled(format!("arguments for a tool call {index} that never began"))),
+            _ => {
+                return Err(ModelError::Garbled(format!(
+                    "arguments for a tool call {index} that never began"
+                )));
+            }
         }
         Ok(())
     }
 
     /// The reply, once it has properly ended. Arguments that are no JSON object are a fault of their own, so that the
     /// caller can ask again; they are never guessed.
-    pub fn finish(self) -> Result<Reply, Fault> {
-        let Some((stop, usage)) = self.end else { return Err(Fault::Interrupted) };
+    pub fn finish(self) -> Result<ChatReply, ModelError> {
+        let Some((stop, usage)) = self.end else { return Err(ModelError::Interrupted) };
         let was_cut = stop == StopReason::MaxTokens;
         let parts =
             self.parts.into_iter().map(|piece| piece.into_part(was_cut)).collect::<Result<Vec<_>, _>>()?;
-        let message = Message { role: Role::Assistant, parts };
+        let message = ChatMessage { role: ModelRole::Assistant, parts };
         let (request_id, model, limits) = (self.request_id, self.model, self.limits);
-        Ok(Reply { message, stop, usage, request_id, model, limits })
+        Ok(ChatReply { message, stop, usage, request_id, model, limits })
     }
 }
 
 impl Piece {
-    fn into_part(self, was_cut: bool) -> Result<Part, Fault> {
+    fn into_part(self, was_cut: bool) -> Result<ModelMessagePart, ModelError> {
         Ok(match self {
-            Self::Text(text) => Part::Text { text },
-            Self::Thinking { text, signature } => Part::Thinking { text, signature },
-            Self::Sealed(data) => Part::SealedThinking { data },
-            Self::State(data) => Part::State { data },
+            Self::Text(text) => ModelMessagePart::Text { text },
+            Self::Thinking { text, signature } => ModelMessagePart::Thinking { text, signature },
+            Self::Sealed(data) => ModelMessagePart::SealedThinking { data },
+            Self::State(data) => ModelMessagePart::State { data },
             Self::Call { id, name, arguments } => {
                 // No arguments are an empty object, unless they may have been cut off.
                 let is_bare = arguments.trim().is_empty() && !was_cut;
                 let text = if is_bare { "{}" } else { &arguments };
                 match serde_json::from_str::<Value>(text) {
-                    Ok(arguments @ Value::Object(_)) => Part::ToolCall(ToolCall { id, name, arguments }),
-                    _ => return Err(Fault::MalformedArguments { tool: name, text: arguments }),
+                    Ok(arguments @ Value::Object(_)) => {
+                        ModelMessagePart::ToolCall(ToolCall { id, name, arguments })
+                    }
+                    _ => return Err(ModelError::MalformedArguments { tool: name, text: arguments }),
                 }
             }
         })
@@ -206,27 +214,27 @@ impl Piece {
 mod tests {
     use super::*;
 
-    fn assemble(events: &[Event]) -> Result<Reply, Fault> {
-        let mut assembler = Assembler::default();
+    fn assemble(events: &[ChatEvent]) -> Result<ChatReply, ModelError> {
+        let mut assembler = ModelReplyAssembler::default();
         events.iter().try_for_each(|event| assembler.take(event))?;
         assembler.finish()
     }
 
-    fn end() -> Event {
-        Event::Finished { stop: StopReason::ToolUse, usage: Usage::default() }
+    fn end() -> ChatEvent {
+        ChatEvent::Finished { stop: StopReason::ToolUse, usage: TokenUsage::default() }
     }
 
     #[test]
     fn two_tool_calls_at_once_keep_their_own_arguments() {
-        let fragment = |index, text: &str| Event::ToolCallArguments { index, fragment: text.to_owned() };
-        let started = |index, name: &str| Event::ToolCallStarted {
+        let fragment = |index, text: &str| ChatEvent::ToolCallArguments { index, fragment: text.to_owned() };
+        let started = |index, name: &str| ChatEvent::ToolCallStarted {
             index,
             id: format!("c{index}"),
             name: name.to_owned(),
         };
         let reply = assemble(&[
-            Event::Text("let me ".to_owned()),
-            Event::Text("look".to_owned()),
+            ChatEvent::Text("let me ".to_owned()),
+            ChatEvent::Text("look".to_owned()),
             started(0, "a"),
             started(1, "b"),
             fragment(1, "{\"y\":"),
@@ -243,10 +251,15 @@ mod tests {
 
     #[test]
     fn each_signature_has_its_own_thought() {
-        let sign = |text: &str| Event::ThinkingSignature(text.to_owned());
-        let events =
-            [Event::Thinking("a".to_owned()), sign("1"), sign("2"), Event::Thinking("b".to_owned()), end()];
-        let thought = |text: &str, sign: Option<&str>| Part::Thinking {
+        let sign = |text: &str| ChatEvent::ThinkingSignature(text.to_owned());
+        let events = [
+            ChatEvent::Thinking("a".to_owned()),
+            sign("1"),
+            sign("2"),
+            ChatEvent::Thinking("b".to_owned()),
+            end(),
+        ];
+        let thought = |text: &str, sign: Option<&str>| ModelMessagePart::Thinking {
             text: text.to_owned(),
             signature: sign.map(str::to_owned),
         };
@@ -258,16 +271,16 @@ mod tests {
     fn a_whole_reply_can_be_told_as_events() {
         let call = |index| {
             [
-                Event::ToolCallStarted { index, id: format!("c{index}"), name: "a".to_owned() },
-                Event::ToolCallArguments { index, fragment: "{\"x\":1}".to_owned() },
+                ChatEvent::ToolCallStarted { index, id: format!("c{index}"), name: "a".to_owned() },
+                ChatEvent::ToolCallArguments { index, fragment: "{\"x\":1}".to_owned() },
             ]
         };
         let mut events = vec![
-            Event::Started { request_id: Some("r".to_owned()), model: None },
-            Event::Thinking("hm".to_owned()),
-            Event::ThinkingSignature("s".to_owned()),
-            Event::Text("look".to_owned()),
-            Event::State("q".to_owned()),
+            ChatEvent::Started { request_id: Some("r".to_owned()), model: None },
+            ChatEvent::Thinking("hm".to_owned()),
+            ChatEvent::ThinkingSignature("s".to_owned()),
+            ChatEvent::Text("look".to_owned()),
+            ChatEvent::State("q".to_owned()),
         ];
         events.extend([call(0), call(1)].concat());
         events.push(end());
@@ -277,21 +290,22 @@ mod tests {
 
     #[test]
     fn what_does_not_end_properly_is_no_reply() {
-        assert_eq!(assemble(&[Event::Text("almost every".to_owned())]), Err(Fault::Interrupted));
+        assert_eq!(assemble(&[ChatEvent::Text("almost every".to_owned())]), Err(ModelError::Interrupted));
     }
 
     #[test]
     fn arguments_are_never_guessed() {
         for text in ["{\"x\":", "[1]", "null", "x"] {
             let events = [
-                Event::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() },
-                Event::ToolCallArguments { index: 0, fragment: text.to_owned() },
+                ChatEvent::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() },
+                ChatEvent::ToolCallArguments { index: 0, fragment: text.to_owned() },
                 end(),
             ];
-            let expected = Fault::MalformedArguments { tool: "a".to_owned(), text: text.to_owned() };
+            let expected = ModelError::MalformedArguments { tool: "a".to_owned(), text: text.to_owned() };
             assert_eq!(assemble(&events), Err(expected), "{text}");
         }
-        let nothing = [Event::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() }, end()];
+        let nothing =
+            [ChatEvent::ToolCallStarted { index: 0, id: "c".to_owned(), name: "a".to_owned() }, end()];
         assert_eq!(assemble(&nothing).unwrap().tool_calls().next().unwrap().arguments, serde_json::json!({}));
     }
 }

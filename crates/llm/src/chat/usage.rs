@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Tokens of one attempt. `input` does not include what came from or went into a cache, on every wire alike.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     pub input: u64,
     /// Includes thinking.
     pub output: u64,
@@ -17,7 +17,7 @@ pub struct Usage {
     pub estimated: bool,
 }
 
-impl Usage {
+impl TokenUsage {
     pub fn total(&self) -> u64 {
         [self.output, self.cache_read, self.cache_write_5m, self.cache_write_1h]
             .into_iter()

@@ -7,22 +7,22 @@ use munshi_store::{Db, Tx, params};
 use munshi_types::{Clock, TenantId, Timestamp};
 use sha2::{Digest, Sha256};
 
-use crate::fault::Fault;
-use crate::gateway::{Account, Gateway};
+use crate::fault::ModelError;
+use crate::gateway::{CallBilling, Gateway};
 use crate::provider::Embedding;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 type Hash = [u8; 32];
 
 /// The name vectors are kept under: two models' vectors never mix.
-pub fn cached_by(target: &Target) -> String {
+pub fn cached_by(target: &ModelTarget) -> String {
     let extra = serde_json::Value::Object(target.dialect.extra.clone());
     format!("{} {} {extra}", target.base_url, target.model)
 }
 
 /// Makes vectors through the gateway and keeps them by tenant, model and text.
 #[derive(Clone, Debug)]
-pub struct Vectors {
+pub struct EmbeddingCache {
     gateway: Gateway,
     db: Db,
     clock: Arc<dyn Clock>,
@@ -31,12 +31,12 @@ pub struct Vectors {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    Model(#[from] Fault),
+    Model(#[from] ModelError),
     #[error(transparent)]
     Store(#[from] munshi_store::Error),
 }
 
-impl Vectors {
+impl EmbeddingCache {
     pub fn new(gateway: Gateway, db: Db, clock: Arc<dyn Clock>) -> Self {
         Self { gateway, db, clock }
     }
@@ -44,9 +44,9 @@ impl Vectors {
     /// Vectors in the order of the texts; the same text twice is made once.
     pub async fn of(
         &self,
-        target: &Arc<Target>,
+        target: &Arc<ModelTarget>,
         texts: &[String],
-        account: &Account,
+        account: &CallBilling,
     ) -> Result<Embedding, Error> {
         // What this machine makes itself is made sooner than found.
         if target.stays_here() {
@@ -118,7 +118,7 @@ fn together(
     let dimension = vectors.first().map_or(0, Vec::len);
     if vectors.len() != hashes.len() || vectors.iter().any(|vector| vector.len() != dimension) {
         let what = "the model's vectors have another length than those it made before";
-        return Err(Fault::Garbled(what.to_owned()).into());
+        return Err(ModelError::Garbled(what.to_owned()).into());
     }
     Ok(Embedding { vectors, dimension, input_tokens })
 }

@@ -4,7 +4,7 @@
 //! knows no synonyms. The same text gives the same vector on every machine and in every version; a change of what is
 //! hashed is a new model with a new name.
 
-use munshi_lang::token::{Kind, tokens};
+use munshi_lang::token::{MessageTokenKind, tokens};
 
 /// How many places there are.
 pub const DIMENSION: usize = 512;
@@ -22,11 +22,11 @@ pub fn hashed(text: &str) -> Vec<f32> {
     let mut vector = vec![0.0; DIMENSION];
     for token in tokens(text) {
         match token.kind {
-            Kind::Word(_) if !token.key.is_empty() => add_word(&mut vector, &token.key),
-            Kind::Word(_) | Kind::Foreign | Kind::Digits => {
+            MessageTokenKind::Word(_) if !token.key.is_empty() => add_word(&mut vector, &token.key),
+            MessageTokenKind::Word(_) | MessageTokenKind::Foreign | MessageTokenKind::Digits => {
                 add(&mut vector, "word", &token.text.to_lowercase(), WORD);
             }
-            Kind::Sign => {}
+            MessageTokenKind::Sign => {}
         }
     }
     normalise(&mut vector);

@@ -3,5 +3,5 @@
 mod cache;
 mod hashed;
 
-pub use cache::{Vectors, cached_by};
+pub use cache::{EmbeddingCache, cached_by};
 pub use hashed::{DIMENSION, hashed};

@@ -2,49 +2,49 @@
 
 use std::sync::Arc;
 
-use super::Shared;
-use super::bill::{self, Estimate, Heard};
-use super::meter::{Meter, Purpose};
-use super::tab::Ending;
-use super::veil::{Fit, Reveal};
-use crate::chat::{Assembler, Event, Reply, Usage};
-use crate::fault::Fault;
+use super::GatewayState;
+use super::bill::{self, CallEstimate, ReceivedUsage};
+use super::meter::{AttemptContext, AttemptMeter};
+use super::tab::ModelCallOutcome;
+use super::veil::{EventUnredactor, TargetRequest};
+use crate::chat::{ChatEvent, ChatReply, ModelReplyAssembler, TokenUsage};
+use crate::fault::ModelError;
 use crate::provider::{self, ChatStream};
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// Dropped before its end, it was cancelled: the connection closes, and what was heard is billed.
-pub(crate) struct Attempt {
-    meter: Meter,
+pub(crate) struct CallAttempt {
+    meter: AttemptMeter,
     stream: Option<ChatStream>,
     /// What the provider really said: what is billed, and quoted to it.
-    assembler: Assembler,
+    assembler: ModelReplyAssembler,
     revealed: Option<Revealed>,
     has_begun: bool,
 }
 
 /// The way back from what a model may see, and what the caller got by it so far.
 struct Revealed {
-    reveal: Box<dyn Reveal>,
-    assembler: Assembler,
+    reveal: Box<dyn EventUnredactor>,
+    assembler: ModelReplyAssembler,
 }
 
-impl Attempt {
+impl CallAttempt {
     /// Sets the money aside and opens the stream.
     pub(crate) async fn open(
-        shared: &Arc<Shared>,
-        target: &Arc<Target>,
-        fit: Fit<'_>,
-        purpose: Purpose<'_>,
-    ) -> Result<Self, Fault> {
-        let Fit { request, reveal } = fit;
+        shared: &Arc<GatewayState>,
+        target: &Arc<ModelTarget>,
+        fit: TargetRequest<'_>,
+        purpose: AttemptContext<'_>,
+    ) -> Result<Self, ModelError> {
+        let TargetRequest { request, reveal } = fit;
         let prices = shared.prices_for(purpose.account);
-        let estimate = Estimate::of(target, &request, &prices, shared.clock.now());
-        let meter = Meter::start(shared, target, purpose, estimate).await?;
+        let estimate = CallEstimate::of(target, &request, &prices, shared.clock.now());
+        let meter = AttemptMeter::start(shared, target, purpose, estimate).await?;
         let mut attempt = Self {
             meter,
             stream: None,
-            assembler: Assembler::default(),
-            revealed: reveal.map(|reveal| Revealed { reveal, assembler: Assembler::default() }),
+            assembler: ModelReplyAssembler::default(),
+            revealed: reveal.map(|reveal| Revealed { reveal, assembler: ModelReplyAssembler::default() }),
             has_begun: false,
         };
         match shared.provider.stream(target, &request).await {
@@ -56,7 +56,7 @@ impl Attempt {
         }
     }
 
-    pub(crate) fn target(&self) -> &Arc<Target> {
+    pub(crate) fn target(&self) -> &Arc<ModelTarget> {
         &self.meter.target
     }
 
@@ -67,17 +67,17 @@ impl Attempt {
 
     /// What the next event is to the caller, or the fault that ended the stream; the end of a stream that said no
     /// `Finished` is a fault.
-    pub(crate) async fn next(&mut self) -> Result<Vec<Event>, Fault> {
+    pub(crate) async fn next(&mut self) -> Result<Vec<ChatEvent>, ModelError> {
         let item = match &mut self.stream {
             Some(stream) => provider::next(stream).await,
             None => None,
         };
-        let event = item.unwrap_or(Err(Fault::Interrupted))?;
-        self.has_begun |= event.is_delta() || matches!(event, Event::Started { .. });
+        let event = item.unwrap_or(Err(ModelError::Interrupted))?;
+        self.has_begun |= event.is_delta() || matches!(event, ChatEvent::Started { .. });
         if event.is_delta() {
             self.meter.heard();
         }
-        if let Event::Limits(limits) = &event {
+        if let ChatEvent::Limits(limits) = &event {
             self.meter.shared.health.told(&self.meter.target.name, limits);
         }
         self.assembler.take(&event)?;
@@ -91,8 +91,8 @@ impl Attempt {
     /// whatever is found wrong with it.
     pub(crate) async fn finish(
         mut self,
-        check: impl FnOnce(&Reply) -> Result<(), Fault>,
-    ) -> Result<Reply, Fault> {
+        check: impl FnOnce(&ChatReply) -> Result<(), ModelError>,
+    ) -> Result<ChatReply, ModelError> {
         self.stream = None;
         let (target, estimate, heard) = (&self.meter.target, self.meter.estimate, self.heard());
         let request_id = self.assembler.request_id().map(str::to_owned);
@@ -104,52 +104,52 @@ impl Attempt {
         let revealed = self.revealed.take().map(|revealed| revealed.assembler.finish());
         let outcome = outcome.and_then(|reply| {
             let seen = revealed.transpose()?;
-            check(seen.as_ref().unwrap_or(&reply)).map(|()| Reply { usage, ..seen.unwrap_or(reply) })
+            check(seen.as_ref().unwrap_or(&reply)).map(|()| ChatReply { usage, ..seen.unwrap_or(reply) })
         });
         let ending = match &outcome {
-            Ok(reply) => Ending::Finished(reply.stop.clone()),
-            Err(fault) => Ending::Failed(fault.clone()),
+            Ok(reply) => ModelCallOutcome::Finished(reply.stop.clone()),
+            Err(fault) => ModelCallOutcome::Failed(fault.clone()),
         };
         self.meter.stop(ending, usage, request_id).await;
         outcome
     }
 
     /// Ends with a fault, which is given back.
-    pub(crate) async fn fail(mut self, fault: Fault) -> Fault {
+    pub(crate) async fn fail(mut self, fault: ModelError) -> ModelError {
         self.stream = None;
         let (usage, request_id) = self.used_until(&fault);
-        self.meter.stop(Ending::Failed(fault.clone()), usage, request_id).await;
+        self.meter.stop(ModelCallOutcome::Failed(fault.clone()), usage, request_id).await;
         fault
     }
 
-    fn used_until(&self, fault: &Fault) -> (Usage, Option<String>) {
+    fn used_until(&self, fault: &ModelError) -> (TokenUsage, Option<String>) {
         let usage = bill::of_failure(self.meter.estimate, fault, self.heard());
         (usage, self.assembler.request_id().map(str::to_owned))
     }
 
     /// What was heard is counted here only where the provider's own last count is not in.
-    fn heard(&self) -> Heard {
+    fn heard(&self) -> ReceivedUsage {
         let counted = self.assembler.usage();
         let target = &self.meter.target;
         let is_final = self.assembler.has_ended() && counted.is_some_and(|usage| usage.total() > 0);
         let output = if is_final || target.stays_here() { 0 } else { self.assembler.count(target) };
-        Heard { has_begun: self.has_begun, counted, output }
+        ReceivedUsage { has_begun: self.has_begun, counted, output }
     }
 }
 
 impl Revealed {
-    fn take(&mut self, event: Event) -> Result<Vec<Event>, Fault> {
+    fn take(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError> {
         let events = self.reveal.event(event)?;
         events.iter().try_for_each(|event| self.assembler.take(event))?;
         Ok(events)
     }
 }
 
-impl Drop for Attempt {
+impl Drop for CallAttempt {
     fn drop(&mut self) {
         if self.meter.is_running() {
-            let (usage, request_id) = self.used_until(&Fault::Cancelled);
-            self.meter.settle(Ending::Failed(Fault::Cancelled), usage, request_id);
+            let (usage, request_id) = self.used_until(&ModelError::Cancelled);
+            self.meter.settle(ModelCallOutcome::Failed(ModelError::Cancelled), usage, request_id);
         }
     }
 }

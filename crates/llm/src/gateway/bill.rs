@@ -2,23 +2,28 @@
 
 use munshi_types::Timestamp;
 
-use super::budget::Spend;
-use crate::chat::{Breakpoint, ChatRequest, Lifetime, Reply, Usage};
-use crate::fault::{Fault, Stage};
+use super::budget::CallSpend;
+use crate::chat::{CacheBreakpoint, CacheLifetime, ChatReply, ChatRequest, TokenUsage};
+use crate::fault::{ModelError, TimeoutStage};
 use crate::money::{Cost, PriceBook, count_message, estimate_request};
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// Counted before the call, for whoever has to say how much it may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Estimate {
+pub(crate) struct CallEstimate {
     pub(crate) input: u64,
-    pub(crate) most: Spend,
+    pub(crate) most: CallSpend,
 }
 
-impl Estimate {
-    pub(crate) fn of(target: &Target, request: &ChatRequest, prices: &PriceBook, now: Timestamp) -> Self {
+impl CallEstimate {
+    pub(crate) fn of(
+        target: &ModelTarget,
+        request: &ChatRequest,
+        prices: &PriceBook,
+        now: Timestamp,
+    ) -> Self {
         if target.stays_here() {
-            return Self { input: 0, most: Spend { cost: Some(Cost::ZERO), ..Spend::default() } };
+            return Self { input: 0, most: CallSpend { cost: Some(Cost::ZERO), ..CallSpend::default() } };
         }
         let input = estimate_request(target, request);
         let output = u64::from(request.max_output_tokens);
@@ -27,26 +32,26 @@ impl Estimate {
             .map(|usage| prices.cost(target, &usage, now))
             .max()
             .flatten();
-        Self { input, most: Spend { tokens: input + output, output, cost: dearest } }
+        Self { input, most: CallSpend { tokens: input + output, output, cost: dearest } }
     }
 }
 
 /// The ways the input may be billed: as it is, or dearer, written into a cache.
-fn forms(target: &Target, request: &ChatRequest, input: u64, output: u64) -> Vec<Usage> {
-    let plain = Usage { input, output, ..Usage::default() };
+fn forms(target: &ModelTarget, request: &ChatRequest, input: u64, output: u64) -> Vec<TokenUsage> {
+    let plain = TokenUsage { input, output, ..TokenUsage::default() };
     if target.capabilities.cache_minimum_tokens == 0 || request.breakpoints.is_empty() {
         return vec![plain];
     }
     let is_long = request.breakpoints.iter().any(|mark| {
-        let (Breakpoint::AfterTools(kept)
-        | Breakpoint::AfterSystem(_, kept)
-        | Breakpoint::AfterMessage(_, kept)) = mark;
-        *kept == Lifetime::OneHour
+        let (CacheBreakpoint::AfterTools(kept)
+        | CacheBreakpoint::AfterSystem(_, kept)
+        | CacheBreakpoint::AfterMessage(_, kept)) = mark;
+        *kept == CacheLifetime::OneHour
     });
     let written = if is_long {
-        Usage { cache_write_1h: input, input: 0, ..plain }
+        TokenUsage { cache_write_1h: input, input: 0, ..plain }
     } else {
-        Usage { cache_write_5m: input, input: 0, ..plain }
+        TokenUsage { cache_write_5m: input, input: 0, ..plain }
     };
     vec![plain, written]
 }
@@ -55,7 +60,7 @@ fn forms(target: &Target, request: &ChatRequest, input: u64, output: u64) -> Vec
 const MOST_BYTES: u64 = 16;
 
 /// What was used by an attempt that ended well. A server that counts nothing, or only half, is counted for.
-pub(crate) fn of_reply(target: &Target, estimate: Estimate, reply: &Reply) -> Usage {
+pub(crate) fn of_reply(target: &ModelTarget, estimate: CallEstimate, reply: &ChatReply) -> TokenUsage {
     if target.stays_here() {
         return reply.usage;
     }
@@ -71,32 +76,35 @@ pub(crate) fn of_reply(target: &Target, estimate: Estimate, reply: &Reply) -> Us
 
 /// What was used by an attempt that ended badly: nothing where the provider refused, what it has counted where it has,
 /// and otherwise what was sent and heard. A call that ran out of time may have been taken, so it counts as taken.
-pub(crate) fn of_failure(estimate: Estimate, fault: &Fault, heard: Heard) -> Usage {
+pub(crate) fn of_failure(estimate: CallEstimate, fault: &ModelError, heard: ReceivedUsage) -> TokenUsage {
     let may_be_taken = matches!(
         fault,
-        Fault::Timeout(Stage::FirstByte | Stage::BetweenBytes | Stage::Whole)
-            | Fault::Interrupted
-            | Fault::Garbled(_)
-            | Fault::Cancelled
+        ModelError::Timeout(TimeoutStage::FirstByte | TimeoutStage::BetweenBytes | TimeoutStage::Whole)
+            | ModelError::Interrupted
+            | ModelError::Garbled(_)
+            | ModelError::Cancelled
     );
     match heard.counted {
         Some(usage) if usage.total() > 0 && heard.output > usage.output => {
-            Usage { output: heard.output, estimated: true, ..usage }
+            TokenUsage { output: heard.output, estimated: true, ..usage }
         }
         Some(usage) if usage.total() > 0 => usage,
-        _ if heard.has_begun || may_be_taken => {
-            Usage { input: estimate.input, output: heard.output, estimated: true, ..Usage::default() }
-        }
-        _ => Usage::default(),
+        _ if heard.has_begun || may_be_taken => TokenUsage {
+            input: estimate.input,
+            output: heard.output,
+            estimated: true,
+            ..TokenUsage::default()
+        },
+        _ => TokenUsage::default(),
     }
 }
 
 /// What came before the end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Heard {
+pub(crate) struct ReceivedUsage {
     pub(crate) has_begun: bool,
     /// As the provider counted.
-    pub(crate) counted: Option<Usage>,
+    pub(crate) counted: Option<TokenUsage>,
     /// As we count.
     pub(crate) output: u64,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use munshi_types::Timestamp;
 
-use crate::fault::Fault;
+use crate::fault::ModelError;
 
 /// More than this many failures within the window open the breaker, if they are at least half of the calls: on a busy
 /// installation a few always fail, and a provider that answers the others is not to be skipped.
@@ -19,7 +19,7 @@ const MEMORY: usize = 256;
 
 /// One target's record. Shared by all calls of a process.
 #[derive(Clone, Debug, Default)]
-pub struct Breaker {
+pub struct CircuitBreaker {
     /// When calls ended lately, and whether they failed.
     calls: VecDeque<(Timestamp, bool)>,
     open_until: Option<Timestamp>,
@@ -29,7 +29,7 @@ pub struct Breaker {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permission {
+pub enum BreakerDecision {
     Yes,
     /// The breaker's pause is over: this one call finds out whether the target is well again.
     Trial,
@@ -40,57 +40,57 @@ pub enum Permission {
 
 /// What a call has found out about its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finding {
+pub enum HealthSignal {
     Well,
     Ill,
     /// It ended for a reason that says nothing about the target.
     Nothing,
 }
 
-impl Finding {
+impl HealthSignal {
     /// A provider that says when to come back is not ill: it is left alone until then.
-    pub fn of(fault: Option<&Fault>) -> Self {
+    pub fn of(fault: Option<&ModelError>) -> Self {
         match fault {
             None => Self::Well,
-            Some(Fault::RateLimited { retry_after: Some(_) }) => Self::Nothing,
+            Some(ModelError::RateLimited { retry_after: Some(_) }) => Self::Nothing,
             Some(fault) if fault.blames_target() => Self::Ill,
             Some(_) => Self::Nothing,
         }
     }
 }
 
-impl Breaker {
-    pub fn ask(&mut self, now: Timestamp) -> Permission {
+impl CircuitBreaker {
+    pub fn ask(&mut self, now: Timestamp) -> BreakerDecision {
         if let Some(until) = self.limited_until.filter(|until| now < *until) {
-            return Permission::No { until };
+            return BreakerDecision::No { until };
         }
-        let Some(until) = self.open_until else { return Permission::Yes };
+        let Some(until) = self.open_until else { return BreakerDecision::Yes };
         if now < until {
-            return Permission::No { until };
+            return BreakerDecision::No { until };
         }
         match self.trial_since {
-            Some(since) if now.since(since) < TRIAL => Permission::No { until: since.plus(TRIAL) },
+            Some(since) if now.since(since) < TRIAL => BreakerDecision::No { until: since.plus(TRIAL) },
             _ => {
                 self.trial_since = Some(now);
-                Permission::Trial
+                BreakerDecision::Trial
             }
         }
     }
 
     /// A call has ended. Only the trial itself decides a trial: a call from before may end after it began.
-    pub fn report(&mut self, finding: Finding, permission: Permission, now: Timestamp) {
+    pub fn report(&mut self, finding: HealthSignal, permission: BreakerDecision, now: Timestamp) {
         match (permission, finding) {
-            (Permission::Trial, Finding::Well) => {
+            (BreakerDecision::Trial, HealthSignal::Well) => {
                 *self = Self { limited_until: self.limited_until, ..Self::default() };
             }
-            (Permission::Trial, Finding::Ill) => {
+            (BreakerDecision::Trial, HealthSignal::Ill) => {
                 self.trial_since = None;
                 self.open_until = Some(now.plus(PAUSE));
             }
-            (Permission::Trial, Finding::Nothing) => self.trial_since = None,
-            (_, Finding::Nothing) => {}
+            (BreakerDecision::Trial, HealthSignal::Nothing) => self.trial_since = None,
+            (_, HealthSignal::Nothing) => {}
             (_, _) if self.open_until.is_some() => {}
-            (_, finding) => self.remember(finding == Finding::Ill, now),
+            (_, finding) => self.remember(finding == HealthSignal::Ill, now),
         }
     }
 
@@ -129,82 +129,86 @@ mod tests {
         Timestamp::from_micros(seconds * 1_000_000)
     }
 
-    fn failed(breaker: &mut Breaker, second: i64) {
-        breaker.report(Finding::Ill, Permission::Yes, at(second));
+    fn failed(breaker: &mut CircuitBreaker, second: i64) {
+        breaker.report(HealthSignal::Ill, BreakerDecision::Yes, at(second));
     }
 
-    fn opened() -> Breaker {
-        let mut breaker = Breaker::default();
+    fn opened() -> CircuitBreaker {
+        let mut breaker = CircuitBreaker::default();
         (0..4).for_each(|second| failed(&mut breaker, second));
         breaker
     }
 
     #[test]
     fn the_fourth_failure_in_five_minutes_opens_it_for_ten() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         for second in [0, 100, 200] {
             failed(&mut breaker, second);
-            assert_eq!(breaker.ask(at(second)), Permission::Yes);
+            assert_eq!(breaker.ask(at(second)), BreakerDecision::Yes);
         }
         failed(&mut breaker, 299);
-        assert_eq!(breaker.ask(at(300)), Permission::No { until: at(899) });
-        assert_eq!(breaker.ask(at(899)), Permission::Trial);
-        assert!(matches!(breaker.ask(at(899)), Permission::No { .. }), "one trial at a time");
-        breaker.report(Finding::Well, Permission::Trial, at(900));
-        assert_eq!(breaker.ask(at(900)), Permission::Yes);
+        assert_eq!(breaker.ask(at(300)), BreakerDecision::No { until: at(899) });
+        assert_eq!(breaker.ask(at(899)), BreakerDecision::Trial);
+        assert!(matches!(breaker.ask(at(899)), BreakerDecision::No { .. }), "one trial at a time");
+        breaker.report(HealthSignal::Well, BreakerDecision::Trial, at(900));
+        assert_eq!(breaker.ask(at(900)), BreakerDecision::Yes);
     }
 
     #[test]
     fn failures_far_apart_or_few_among_many_do_not_open_it() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         (0..20).for_each(|minute| failed(&mut breaker, minute * 101));
-        assert_eq!(breaker.ask(at(2020)), Permission::Yes);
-        let mut busy = Breaker::default();
+        assert_eq!(breaker.ask(at(2020)), BreakerDecision::Yes);
+        let mut busy = CircuitBreaker::default();
         for second in 0..250 {
-            let finding = if second % 20 == 0 { Finding::Ill } else { Finding::Well };
-            busy.report(finding, Permission::Yes, at(second));
+            let finding = if second % 20 == 0 { HealthSignal::Ill } else { HealthSignal::Well };
+            busy.report(finding, BreakerDecision::Yes, at(second));
         }
-        assert_eq!(busy.ask(at(250)), Permission::Yes, "one in twenty fails");
+        assert_eq!(busy.ask(at(250)), BreakerDecision::Yes, "one in twenty fails");
     }
 
     #[test]
     fn a_success_now_and_then_does_not_hide_failures() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         for second in 0..8 {
-            let finding = if second % 4 == 3 { Finding::Well } else { Finding::Ill };
-            breaker.report(finding, Permission::Yes, at(second));
+            let finding = if second % 4 == 3 { HealthSignal::Well } else { HealthSignal::Ill };
+            breaker.report(finding, BreakerDecision::Yes, at(second));
         }
-        assert!(matches!(breaker.ask(at(8)), Permission::No { .. }));
+        assert!(matches!(breaker.ask(at(8)), BreakerDecision::No { .. }));
     }
 
     #[test]
     fn a_failed_trial_means_ten_more_minutes_and_a_lost_one_is_forgotten() {
         let mut breaker = opened();
-        assert_eq!(breaker.ask(at(700)), Permission::Trial);
-        breaker.report(Finding::Ill, Permission::Trial, at(701));
-        assert_eq!(breaker.ask(at(702)), Permission::No { until: at(1301) });
-        assert_eq!(breaker.ask(at(1400)), Permission::Trial);
-        assert_eq!(breaker.ask(at(1600)), Permission::Trial, "the last one never came back");
+        assert_eq!(breaker.ask(at(700)), BreakerDecision::Trial);
+        breaker.report(HealthSignal::Ill, BreakerDecision::Trial, at(701));
+        assert_eq!(breaker.ask(at(702)), BreakerDecision::No { until: at(1301) });
+        assert_eq!(breaker.ask(at(1400)), BreakerDecision::Trial);
+        assert_eq!(breaker.ask(at(1600)), BreakerDecision::Trial, "the last one never came back");
     }
 
     #[test]
     fn only_the_trial_decides() {
         let mut breaker = opened();
-        breaker.report(Finding::Well, Permission::Yes, at(5));
-        assert!(matches!(breaker.ask(at(6)), Permission::No { .. }), "a call from before the opening");
-        assert_eq!(breaker.ask(at(700)), Permission::Trial);
-        breaker.report(Finding::Nothing, Permission::Yes, at(701));
-        assert!(matches!(breaker.ask(at(702)), Permission::No { .. }), "somebody else's cancelled call");
-        breaker.report(Finding::Nothing, Permission::Trial, at(703));
-        assert_eq!(breaker.ask(at(704)), Permission::Trial, "the trial found out nothing: the next one may");
+        breaker.report(HealthSignal::Well, BreakerDecision::Yes, at(5));
+        assert!(matches!(breaker.ask(at(6)), BreakerDecision::No { .. }), "a call from before the opening");
+        assert_eq!(breaker.ask(at(700)), BreakerDecision::Trial);
+        breaker.report(HealthSignal::Nothing, BreakerDecision::Yes, at(701));
+        assert!(matches!(breaker.ask(at(702)), BreakerDecision::No { .. }), "somebody else's cancelled call");
+        breaker.report(HealthSignal::Nothing, BreakerDecision::Trial, at(703));
+        assert_eq!(
+            breaker.ask(at(704)),
+            BreakerDecision::Trial,
+            "the trial found out nothing: the next one may"
+        );
     }
 
     #[test]
     fn a_pause_the_provider_asked_for_holds_for_everybody() {
-        let mut breaker = Breaker::default();
+        let mut breaker = CircuitBreaker::default();
         breaker.limited(at(30));
         breaker.limited(at(10));
-        assert_eq!(breaker.ask(at(29)), Permission::No { until: at(30) });
-        assert_eq!(breaker.ask(at(30)), Permission::Yes);
+        assert_eq!(breaker.ask(at(29)), BreakerDecision::No { until: at(30) });
+        assert_eq!(breaker.ask(at(30)), BreakerDecision::Yes);
     }
 }

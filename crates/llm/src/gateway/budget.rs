@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use munshi_types::ReservationId;
 use uuid::Uuid;
 
-use crate::fault::Fault;
+use crate::fault::ModelError;
 use crate::money::Cost;
 
 /// What an attempt may use at most, or did use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spend {
+pub struct CallSpend {
     pub tokens: u64,
     /// How many of the tokens were written by the model, for those who keep books.
     pub output: u64,
@@ -22,48 +22,48 @@ pub struct Spend {
 
 /// Who decides whether a call may be made. The durable one lives with the safety pipeline.
 #[async_trait]
-pub trait Budget: Send + Sync {
-    /// Sets the spend aside, or refuses with [`Fault::OverBudget`] saying which limit.
-    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault>;
+pub trait CallBudget: Send + Sync {
+    /// Sets the spend aside, or refuses with [`ModelError::OverBudget`] saying which limit.
+    async fn reserve(&self, most: CallSpend) -> Result<ReservationId, ModelError>;
 
     /// Replaces what was set aside by what was spent. Done again, it changes nothing.
-    async fn settle(&self, reservation: ReservationId, spent: Spend);
+    async fn settle(&self, reservation: ReservationId, spent: CallSpend);
 }
 
 /// No limit: for a person at the command line who pays for what they type.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unlimited;
+pub struct UnlimitedBudget;
 
 #[async_trait]
-impl Budget for Unlimited {
-    async fn reserve(&self, _most: Spend) -> Result<ReservationId, Fault> {
+impl CallBudget for UnlimitedBudget {
+    async fn reserve(&self, _most: CallSpend) -> Result<ReservationId, ModelError> {
         Ok(ReservationId::from_uuid(Uuid::nil()))
     }
 
-    async fn settle(&self, _reservation: ReservationId, _spent: Spend) {}
+    async fn settle(&self, _reservation: ReservationId, _spent: CallSpend) {}
 }
 
 /// A budget of one run, in memory.
 #[derive(Debug, Default)]
-pub struct MemoryBudget {
-    limit: Spend,
+pub struct InMemoryBudget {
+    limit: CallSpend,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    spent: Spend,
-    held: HashMap<ReservationId, Spend>,
+    spent: CallSpend,
+    held: HashMap<ReservationId, CallSpend>,
     next: u128,
 }
 
-impl MemoryBudget {
+impl InMemoryBudget {
     /// A limit without a cost bounds tokens only.
-    pub fn new(limit: Spend) -> Self {
+    pub fn new(limit: CallSpend) -> Self {
         Self { limit, state: Mutex::default() }
     }
 
-    pub fn spent(&self) -> Spend {
+    pub fn spent(&self) -> CallSpend {
         self.lock().spent
     }
 
@@ -72,23 +72,23 @@ impl MemoryBudget {
     }
 }
 
-fn sum(a: Spend, b: Spend) -> Spend {
+fn sum(a: CallSpend, b: CallSpend) -> CallSpend {
     let cost = match (a.cost, b.cost) {
         (Some(a), Some(b)) => Some(a.plus(b)),
         (one, other) => one.or(other),
     };
     let (tokens, output) = (a.tokens.saturating_add(b.tokens), a.output.saturating_add(b.output));
-    Spend { tokens, output, cost }
+    CallSpend { tokens, output, cost }
 }
 
 #[async_trait]
-impl Budget for MemoryBudget {
-    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
+impl CallBudget for InMemoryBudget {
+    async fn reserve(&self, most: CallSpend) -> Result<ReservationId, ModelError> {
         let mut state = self.lock();
         let taken = state.held.values().fold(state.spent, |total, held| sum(total, *held));
         let after = sum(taken, most);
         if after.tokens > self.limit.tokens {
-            return Err(Fault::OverBudget(format!(
+            return Err(ModelError::OverBudget(format!(
                 "{} of {} tokens are spoken for",
                 taken.tokens, self.limit.tokens
             )));
@@ -96,7 +96,7 @@ impl Budget for MemoryBudget {
         if let (Some(limit), Some(cost)) = (self.limit.cost, after.cost)
             && cost > limit
         {
-            return Err(Fault::OverBudget(format!(
+            return Err(ModelError::OverBudget(format!(
                 "{} of {limit} are spoken for",
                 taken.cost.unwrap_or_default()
             )));
@@ -107,7 +107,7 @@ impl Budget for MemoryBudget {
         Ok(id)
     }
 
-    async fn settle(&self, reservation: ReservationId, spent: Spend) {
+    async fn settle(&self, reservation: ReservationId, spent: CallSpend) {
         let mut state = self.lock();
         if state.held.remove(&reservation).is_some() {
             state.spent = sum(state.spent, spent);
@@ -119,21 +119,21 @@ impl Budget for MemoryBudget {
 mod tests {
     use super::*;
 
-    fn spend(tokens: u64, micros: i64) -> Spend {
-        Spend { tokens, output: 0, cost: Some(Cost::from_micros(micros)) }
+    fn spend(tokens: u64, micros: i64) -> CallSpend {
+        CallSpend { tokens, output: 0, cost: Some(Cost::from_micros(micros)) }
     }
 
     #[tokio::test]
     async fn what_is_set_aside_counts_until_it_is_settled() {
-        let budget = MemoryBudget::new(spend(100, 1_000));
+        let budget = InMemoryBudget::new(spend(100, 1_000));
         let first = budget.reserve(spend(60, 10)).await.unwrap();
-        assert!(matches!(budget.reserve(spend(60, 10)).await, Err(Fault::OverBudget(_))));
+        assert!(matches!(budget.reserve(spend(60, 10)).await, Err(ModelError::OverBudget(_))));
         budget.settle(first, spend(20, 5)).await;
         budget.settle(first, spend(20, 5)).await;
         assert_eq!(budget.spent(), spend(20, 5), "settling twice counts once");
         let second = budget.reserve(spend(80, 995)).await.unwrap();
         assert!(budget.reserve(spend(0, 1)).await.is_err());
-        budget.settle(second, Spend::default()).await;
+        budget.settle(second, CallSpend::default()).await;
         assert_eq!(budget.spent().tokens, 20);
     }
 }

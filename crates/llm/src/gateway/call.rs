@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use munshi_types::TenantId;
 
-use super::budget::Budget;
-use super::route::{Route, Use};
-use super::tab::{About, Tab};
-use super::veil::Veil;
+use super::budget::CallBudget;
+use super::route::{Capability, ModelRoute};
+use super::tab::{CallRecorder, CallSubject};
+use super::veil::Redactor;
 use crate::chat::ChatRequest;
 use crate::money::PriceBook;
 
 /// It owns what it holds, since a stream outlives the function that began it.
 #[derive(Clone)]
-pub struct Call {
-    pub wanted: Use,
-    pub route: Arc<Route>,
+pub struct ModelCall {
+    pub wanted: Capability,
+    pub route: Arc<ModelRoute>,
     pub request: Arc<ChatRequest>,
-    pub account: Account,
+    pub account: CallBilling,
     /// Hides people from models that may not see them; none where nobody is named, or nobody is to be hidden.
-    pub veil: Option<Arc<dyn Veil>>,
+    pub veil: Option<Arc<dyn Redactor>>,
 }
 
 /// Who pays for calls, and where they are written down.
 #[derive(Clone)]
-pub struct Account {
+pub struct CallBilling {
     pub tenant: TenantId,
-    pub about: About,
+    pub about: CallSubject,
     /// Asked before every attempt, retries included.
-    pub budget: Arc<dyn Budget>,
+    pub budget: Arc<dyn CallBudget>,
     /// Gets every attempt, however it ended.
-    pub tab: Arc<dyn Tab>,
+    pub tab: Arc<dyn CallRecorder>,
     /// The tenant's own prices, over the installation's.
     pub prices: Option<Arc<PriceBook>>,
 }

@@ -2,35 +2,35 @@
 
 use std::sync::Arc;
 
-use super::bill::Estimate;
-use super::call::Account;
+use super::bill::CallEstimate;
+use super::call::CallBilling;
 use super::fallback::pause_after;
-use super::meter::{Meter, Purpose};
-use super::route::{Route, Use};
-use super::tab::Ending;
-use super::{Gateway, Permission, Spend};
-use crate::chat::{StopReason, Usage};
-use crate::fault::Fault;
+use super::meter::{AttemptContext, AttemptMeter};
+use super::route::{Capability, ModelRoute};
+use super::tab::ModelCallOutcome;
+use super::{BreakerDecision, CallSpend, Gateway};
+use crate::chat::{StopReason, TokenUsage};
+use crate::fault::ModelError;
 use crate::money::count_for;
 use crate::provider::Embedding;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// No server is asked for more texts at once; all take this many.
 const MOST_TEXTS: usize = 64;
 
 impl Gateway {
     /// The target a route embeds with: one, since vectors of different models can't be compared.
-    pub fn embedder(&self, route: &Route) -> Result<Arc<Target>, Fault> {
+    pub fn embedder(&self, route: &ModelRoute) -> Result<Arc<ModelTarget>, ModelError> {
         route.embedder(&self.shared.targets)
     }
 
     /// Vectors in the order of the texts. A target that fails is tried once more; another is never asked instead.
     pub async fn embed(
         &self,
-        target: &Arc<Target>,
+        target: &Arc<ModelTarget>,
         texts: &[String],
-        account: &Account,
-    ) -> Result<Embedding, Fault> {
+        account: &CallBilling,
+    ) -> Result<Embedding, ModelError> {
         let mut vectors = Vec::with_capacity(texts.len());
         let mut tokens = Some(0);
         for batch in texts.chunks(MOST_TEXTS) {
@@ -40,17 +40,17 @@ impl Gateway {
         }
         let dimension = vectors.first().map_or(0, Vec::len);
         if vectors.iter().any(|vector| vector.len() != dimension) {
-            return Err(Fault::Garbled("vectors of different lengths".to_owned()));
+            return Err(ModelError::Garbled("vectors of different lengths".to_owned()));
         }
         Ok(Embedding { vectors, dimension, input_tokens: tokens })
     }
 
     async fn embed_batch(
         &self,
-        target: &Arc<Target>,
+        target: &Arc<ModelTarget>,
         texts: &[String],
-        account: &Account,
-    ) -> Result<Embedding, Fault> {
+        account: &CallBilling,
+    ) -> Result<Embedding, ModelError> {
         let fault = match self.embed_once(target, texts, account, 1).await {
             Ok(embedding) => return Ok(embedding),
             Err(fault) => fault,
@@ -59,39 +59,42 @@ impl Gateway {
         tokio::time::sleep(pause).await;
         match self.embed_once(target, texts, account, 2).await {
             // That it rests now is no news; why it does is.
-            Err(Fault::NoTarget(_)) => Err(fault),
+            Err(ModelError::NoTarget(_)) => Err(fault),
             outcome => outcome,
         }
     }
 
     async fn embed_once(
         &self,
-        target: &Arc<Target>,
+        target: &Arc<ModelTarget>,
         texts: &[String],
-        account: &Account,
+        account: &CallBilling,
         number: u32,
-    ) -> Result<Embedding, Fault> {
+    ) -> Result<Embedding, ModelError> {
         let shared = &self.shared;
         let permission = shared.health.ask(&target.name);
-        if let Permission::No { until } = permission {
-            return Err(Fault::NoTarget(format!("`{}` is resting until {until}", target.name)));
+        if let BreakerDecision::No { until } = permission {
+            return Err(ModelError::NoTarget(format!("`{}` is resting until {until}", target.name)));
         }
         let input =
             if target.stays_here() { 0 } else { texts.iter().map(|text| count_for(target, text)).sum() };
-        let usage = Usage { input, ..Usage::default() };
+        let usage = TokenUsage { input, ..TokenUsage::default() };
         let cost = shared.prices_for(account).cost(target, &usage, shared.clock.now());
-        let estimate = Estimate { input, most: Spend { tokens: input, output: 0, cost } };
-        let purpose = Purpose { account, wanted: Use::Embeddings, number, permission };
-        let mut meter = Meter::start(shared, target, purpose, estimate).await?;
+        let estimate = CallEstimate { input, most: CallSpend { tokens: input, output: 0, cost } };
+        let purpose = AttemptContext { account, wanted: Capability::Embeddings, number, permission };
+        let mut meter = AttemptMeter::start(shared, target, purpose, estimate).await?;
         let outcome = shared.provider.embed(target, texts).await;
         let (ending, usage) = match &outcome {
             Ok(Embedding { input_tokens: Some(counted), .. }) if *counted > 0 || input == 0 => {
-                (Ending::Finished(StopReason::EndTurn), Usage { input: *counted, ..usage })
+                (ModelCallOutcome::Finished(StopReason::EndTurn), TokenUsage { input: *counted, ..usage })
             }
-            Ok(_) => (Ending::Finished(StopReason::EndTurn), Usage { estimated: input > 0, ..usage }),
+            Ok(_) => (
+                ModelCallOutcome::Finished(StopReason::EndTurn),
+                TokenUsage { estimated: input > 0, ..usage },
+            ),
             Err(fault) => {
-                let usage = super::bill::of_failure(estimate, fault, super::bill::Heard::default());
-                (Ending::Failed(fault.clone()), usage)
+                let usage = super::bill::of_failure(estimate, fault, super::bill::ReceivedUsage::default());
+                (ModelCallOutcome::Failed(fault.clone()), usage)
             }
         };
         meter.stop(ending, usage, None).await;

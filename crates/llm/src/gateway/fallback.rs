@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use munshi_types::{Random, Timestamp};
 
-use super::Shared;
-use super::attempt::Attempt;
-use super::breaker::Permission;
-use super::call::Call;
-use super::form::Form;
-use super::live::Live;
-use super::meter::Purpose;
-use super::veil::Asked;
-use crate::fault::Fault;
-use crate::target::Target;
+use super::GatewayState;
+use super::attempt::CallAttempt;
+use super::breaker::BreakerDecision;
+use super::call::ModelCall;
+use super::form::ReplyValidator;
+use super::live::ModelReplyStream;
+use super::meter::AttemptContext;
+use super::veil::PendingModelCall;
+use crate::fault::ModelError;
+use crate::target::ModelTarget;
 
 /// The first choice and at most two others.
 const MOST_TARGETS: usize = 3;
@@ -24,25 +24,25 @@ const PAUSE: std::ops::Range<u64> = 300..801;
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// One call's way through its targets.
-pub(crate) struct Search {
-    shared: Arc<Shared>,
-    call: Arc<Asked>,
+pub(crate) struct TargetSearch {
+    shared: Arc<GatewayState>,
+    call: Arc<PendingModelCall>,
     attempts: u32,
     /// How many targets were asked, this machine's own not counted.
     tried: usize,
     last_tried: Option<String>,
     /// The first target that is tried is tried twice; the others once.
     has_retried: bool,
-    last: Option<Fault>,
+    last: Option<ModelError>,
     /// The budget has refused: nobody who costs something is asked any more.
     is_spent: bool,
     /// The earliest moment at which a target that was passed over may be asked.
     soonest: Option<Timestamp>,
 }
 
-impl Search {
-    pub(crate) fn new(shared: &Arc<Shared>, call: Call) -> Self {
-        let (shared, call) = (shared.clone(), Arc::new(Asked::new(call)));
+impl TargetSearch {
+    pub(crate) fn new(shared: &Arc<GatewayState>, call: ModelCall) -> Self {
+        let (shared, call) = (shared.clone(), Arc::new(PendingModelCall::new(call)));
         Self {
             shared,
             call,
@@ -56,8 +56,8 @@ impl Search {
         }
     }
 
-    pub(crate) async fn run(mut self) -> Result<Live, Fault> {
-        Form::of(&self.call.request)?;
+    pub(crate) async fn run(mut self) -> Result<ModelReplyStream, ModelError> {
+        ReplyValidator::of(&self.call.request)?;
         let targets = self.shared.candidates(&self.call)?;
         if let Some(live) = self.pass(&targets).await? {
             return Ok(live);
@@ -75,7 +75,7 @@ impl Search {
         Err(self.last.unwrap_or_else(|| resting(self.soonest)))
     }
 
-    async fn pass(&mut self, targets: &[Arc<Target>]) -> Result<Option<Live>, Fault> {
+    async fn pass(&mut self, targets: &[Arc<ModelTarget>]) -> Result<Option<ModelReplyStream>, ModelError> {
         for target in targets {
             // The model of this machine costs nothing and is always there, so it may come after any number of others, and
             // where the money is used up.
@@ -90,17 +90,20 @@ impl Search {
     }
 
     /// None when it failed in a way that lets another be tried.
-    async fn try_target(&mut self, target: &Arc<Target>) -> Result<Option<Live>, Fault> {
+    async fn try_target(
+        &mut self,
+        target: &Arc<ModelTarget>,
+    ) -> Result<Option<ModelReplyStream>, ModelError> {
         loop {
             let permission = self.shared.health.ask(&target.name);
-            if let Permission::No { until } = permission {
+            if let BreakerDecision::No { until } = permission {
                 self.soonest = Some(self.soonest.map_or(until, |soonest| soonest.min(until)));
                 return Ok(None);
             }
             let fault = match self.attempt(target, permission).await {
                 Ok(live) => return Ok(Some(live)),
                 Err(fault) if ends_the_call(&fault) => return Err(fault),
-                Err(fault @ Fault::OverBudget(_)) => {
+                Err(fault @ ModelError::OverBudget(_)) => {
                     (self.is_spent, self.last) = (true, Some(fault));
                     return Ok(None);
                 }
@@ -119,16 +122,20 @@ impl Search {
         }
     }
 
-    async fn attempt(&mut self, target: &Arc<Target>, permission: Permission) -> Result<Live, Fault> {
+    async fn attempt(
+        &mut self,
+        target: &Arc<ModelTarget>,
+        permission: BreakerDecision,
+    ) -> Result<ModelReplyStream, ModelError> {
         self.attempts += 1;
         if self.last_tried.as_ref() != Some(&target.name) {
             self.last_tried = Some(target.name.clone());
             self.tried += usize::from(!target.stays_here());
         }
-        let form = Form::of(&self.call.request)?;
-        let purpose = Purpose::of(&self.call, self.attempts, permission);
-        let attempt = Attempt::open(&self.shared, target, self.call.fit(target), purpose).await?;
-        let mut live = Live::new(&self.shared, &self.call, attempt, form, self.attempts);
+        let form = ReplyValidator::of(&self.call.request)?;
+        let purpose = AttemptContext::of(&self.call, self.attempts, permission);
+        let attempt = CallAttempt::open(&self.shared, target, self.call.fit(target), purpose).await?;
+        let mut live = ModelReplyStream::new(&self.shared, &self.call, attempt, form, self.attempts);
         let primed = live.prime().await;
         self.attempts = live.number();
         primed.map(|()| live)
@@ -136,7 +143,7 @@ impl Search {
 }
 
 /// How long to wait before the same target is tried again; none where that is of no use, or would be too late.
-pub(crate) fn pause_after(fault: &Fault, random: &dyn Random) -> Option<Duration> {
+pub(crate) fn pause_after(fault: &ModelError, random: &dyn Random) -> Option<Duration> {
     if !fault.is_passing() {
         return None;
     }
@@ -146,17 +153,17 @@ pub(crate) fn pause_after(fault: &Fault, random: &dyn Random) -> Option<Duration
 }
 
 /// No other target would change these.
-const fn ends_the_call(fault: &Fault) -> bool {
+const fn ends_the_call(fault: &ModelError) -> bool {
     matches!(
         fault,
-        Fault::Cancelled
-            | Fault::MalformedArguments { .. }
-            | Fault::UnknownCodes { .. }
-            | Fault::WrongForm(_)
+        ModelError::Cancelled
+            | ModelError::MalformedArguments { .. }
+            | ModelError::UnknownCodes { .. }
+            | ModelError::WrongForm(_)
     )
 }
 
-fn resting(until: Option<Timestamp>) -> Fault {
+fn resting(until: Option<Timestamp>) -> ModelError {
     let when = until.map(|until| format!(", the first until {until}")).unwrap_or_default();
-    Fault::NoTarget(format!("every model permitted here is resting after failures{when}"))
+    ModelError::NoTarget(format!("every model permitted here is resting after failures{when}"))
 }

@@ -1,10 +1,10 @@
 //! Whether an answer has the form that was asked for, whatever its provider promised.
 
-use munshi_schema::{Misfit, Schema};
+use munshi_schema::{Schema, SchemaViolation};
 use serde_json::Value;
 
-use crate::chat::{ChatRequest, Message, Output, Reply, Role, StopReason};
-use crate::fault::Fault;
+use crate::chat::{ChatMessage, ChatReply, ChatRequest, ModelRole, ReplyFormat, StopReason};
+use crate::fault::ModelError;
 
 /// As much of a wrong answer as is shown to the model again.
 const LONGEST_QUOTE: usize = 2_000;
@@ -12,13 +12,13 @@ const LONGEST_QUOTE: usize = 2_000;
 const MOST_COMPLAINTS: usize = 5;
 
 /// Checks answers to one request; the schema is read once.
-pub(crate) struct Form(Option<Schema>);
+pub(crate) struct ReplyValidator(Option<Schema>);
 
-impl Form {
+impl ReplyValidator {
     /// A schema that is no schema is the caller's mistake, found before anything is paid for.
-    pub(crate) fn of(request: &ChatRequest) -> Result<Self, Fault> {
-        let Output::Json { name, schema } = &request.output else { return Ok(Self(None)) };
-        let schema = Schema::compile(schema).map_err(|error| Fault::Rejected {
+    pub(crate) fn of(request: &ChatRequest) -> Result<Self, ModelError> {
+        let ReplyFormat::Json { name, schema } = &request.output else { return Ok(Self(None)) };
+        let schema = Schema::compile(schema).map_err(|error| ModelError::Rejected {
             status: 400,
             message: format!("the schema `{name}` can't be used: {error}"),
         })?;
@@ -30,38 +30,38 @@ impl Form {
         self.0.is_some()
     }
 
-    pub(crate) fn check(&self, reply: &Reply) -> Result<(), Fault> {
+    pub(crate) fn check(&self, reply: &ChatReply) -> Result<(), ModelError> {
         let Some(schema) = &self.0 else { return Ok(()) };
         if reply.stop == StopReason::Refused {
             return Ok(());
         }
         let value: Value = serde_json::from_str(reply.text().trim())
-            .map_err(|error| Fault::WrongForm(format!("no JSON: {error}")))?;
+            .map_err(|error| ModelError::WrongForm(format!("no JSON: {error}")))?;
         let complaints: Vec<String> =
             schema.find_misfits(&value, MOST_COMPLAINTS).iter().map(complaint).collect();
-        if complaints.is_empty() { Ok(()) } else { Err(Fault::WrongForm(complaints.join("; "))) }
+        if complaints.is_empty() { Ok(()) } else { Err(ModelError::WrongForm(complaints.join("; "))) }
     }
 }
 
 /// Where it is and what is wrong, without the value, which may be anything.
-fn complaint(misfit: &Misfit) -> String {
+fn complaint(misfit: &SchemaViolation) -> String {
     let place = if misfit.place.is_empty() { "the answer" } else { &misfit.place };
     format!("{place} {}", misfit.what)
 }
 
 /// The request with what came of it and what was wrong, for the one time it is asked again.
-pub(crate) fn asked_again(request: &ChatRequest, said: &str, fault: &Fault) -> ChatRequest {
+pub(crate) fn asked_again(request: &ChatRequest, said: &str, fault: &ModelError) -> ChatRequest {
     let mut request = request.clone();
     if !said.trim().is_empty() {
-        request.messages.push(Message::assistant(cut(said)));
+        request.messages.push(ChatMessage::assistant(cut(said)));
     }
     let correction = match fault {
-        Fault::MalformedArguments { tool, text } => format!(
+        ModelError::MalformedArguments { tool, text } => format!(
             "Your call of `{tool}` could not be read: its arguments are not one JSON object. They were:\n{}\n\
              Make the call again with correct JSON and say nothing else.",
             cut(text)
         ),
-        Fault::UnknownCodes { tool, codes } => format!(
+        ModelError::UnknownCodes { tool, codes } => format!(
             "Your call of `{tool}` was not made: {codes} stands for nothing here. Use only codes that were written to \
              you, exactly as they are; where you have none, ask the person."
         ),
@@ -71,10 +71,10 @@ pub(crate) fn asked_again(request: &ChatRequest, said: &str, fault: &Fault) -> C
         ),
     };
     match request.messages.last_mut() {
-        Some(last) if last.role == Role::User => {
-            last.parts.push(crate::chat::Part::Text { text: correction });
+        Some(last) if last.role == ModelRole::User => {
+            last.parts.push(crate::chat::ModelMessagePart::Text { text: correction });
         }
-        _ => request.messages.push(Message::user(correction)),
+        _ => request.messages.push(ChatMessage::user(correction)),
     }
     request
 }

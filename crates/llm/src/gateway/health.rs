@@ -5,32 +5,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_types::{Clock, Timestamp};
 
-use super::breaker::{Breaker, Finding, Permission};
+use super::breaker::{BreakerDecision, CircuitBreaker, HealthSignal};
 use crate::chat::RateLimits;
-use crate::fault::Fault;
+use crate::fault::ModelError;
 
 #[derive(Debug)]
-pub(crate) struct Health {
+pub(crate) struct TargetBreakers {
     clock: Arc<dyn Clock>,
-    breakers: Mutex<HashMap<String, Breaker>>,
+    breakers: Mutex<HashMap<String, CircuitBreaker>>,
 }
 
-impl Health {
+impl TargetBreakers {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, breakers: Mutex::default() }
     }
 
-    pub(crate) fn ask(&self, target: &str) -> Permission {
-        self.with(target, Breaker::ask)
+    pub(crate) fn ask(&self, target: &str) -> BreakerDecision {
+        self.with(target, CircuitBreaker::ask)
     }
 
     /// A call that was let through has ended.
-    pub(crate) fn report(&self, target: &str, permission: Permission, fault: Option<&Fault>) {
+    pub(crate) fn report(&self, target: &str, permission: BreakerDecision, fault: Option<&ModelError>) {
         self.with(target, |breaker, now| {
-            if let Some(wait) = fault.and_then(Fault::retry_after) {
+            if let Some(wait) = fault.and_then(ModelError::retry_after) {
                 breaker.limited(now.plus(wait));
             }
-            breaker.report(Finding::of(fault), permission, now);
+            breaker.report(HealthSignal::of(fault), permission, now);
         });
     }
 
@@ -41,19 +41,19 @@ impl Health {
         }
     }
 
-    pub(crate) fn of(&self, target: &str) -> Breaker {
+    pub(crate) fn of(&self, target: &str) -> CircuitBreaker {
         self.with(target, |breaker, _| breaker.clone())
     }
 
-    fn with<T>(&self, target: &str, act: impl FnOnce(&mut Breaker, Timestamp) -> T) -> T {
+    fn with<T>(&self, target: &str, act: impl FnOnce(&mut CircuitBreaker, Timestamp) -> T) -> T {
         let now = self.clock.now();
         let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
         if !breakers.contains_key(target) {
-            breakers.insert(target.to_owned(), Breaker::default());
+            breakers.insert(target.to_owned(), CircuitBreaker::default());
         }
         match breakers.get_mut(target) {
             Some(breaker) => act(breaker, now),
-            None => act(&mut Breaker::default(), now),
+            None => act(&mut CircuitBreaker::default(), now),
         }
     }
 }

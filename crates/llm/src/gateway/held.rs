@@ -8,24 +8,24 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
-use super::Shared;
-use super::budget::{Budget, Spend};
-use crate::fault::Fault;
+use super::GatewayState;
+use super::budget::{CallBudget, CallSpend};
+use crate::fault::ModelError;
 
 /// Dropped unsettled, all of it is given back.
-pub(crate) struct Held {
+pub(crate) struct ReservationGuard {
     reservation: Option<ReservationId>,
-    budget: Arc<dyn Budget>,
+    budget: Arc<dyn CallBudget>,
     tasks: TaskTracker,
 }
 
-impl Held {
+impl ReservationGuard {
     /// Asked by a task of its own: a caller who goes away while the budget decides leaves nothing set aside.
     pub(crate) async fn reserve(
-        shared: &Shared,
-        budget: &Arc<dyn Budget>,
-        most: Spend,
-    ) -> Result<Self, Fault> {
+        shared: &GatewayState,
+        budget: &Arc<dyn CallBudget>,
+        most: CallSpend,
+    ) -> Result<Self, ModelError> {
         let (give, take) = oneshot::channel();
         let (asked, tasks) = (budget.clone(), shared.tasks.clone());
         shared.tasks.spawn(async move {
@@ -37,15 +37,15 @@ impl Held {
             // Where nobody waits any more, dropping it gives it back.
             drop(give.send(held));
         });
-        take.await.unwrap_or_else(|_| Err(Fault::OverBudget("the budget can't be asked".to_owned())))
+        take.await.unwrap_or_else(|_| Err(ModelError::OverBudget("the budget can't be asked".to_owned())))
     }
 
     /// By a task of its own, so that it is done whoever waits for it. None where there is no runtime left to do it.
-    pub(crate) fn settle(mut self, spent: Spend) -> Option<JoinHandle<()>> {
+    pub(crate) fn settle(mut self, spent: CallSpend) -> Option<JoinHandle<()>> {
         self.finish(spent)
     }
 
-    fn finish(&mut self, spent: Spend) -> Option<JoinHandle<()>> {
+    fn finish(&mut self, spent: CallSpend) -> Option<JoinHandle<()>> {
         let reservation = self.reservation.take()?;
         let Ok(runtime) = Handle::try_current() else {
             tracing::error!("a call ended where its budget can't be settled");
@@ -56,8 +56,8 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for ReservationGuard {
     fn drop(&mut self) {
-        self.finish(Spend::default());
+        self.finish(CallSpend::default());
     }
 }

@@ -5,41 +5,41 @@ use std::sync::Arc;
 
 use futures_util::stream;
 
-use super::Shared;
-use super::attempt::Attempt;
-use super::breaker::Permission;
-use super::form::Form;
-use super::meter::Purpose;
-use super::veil::Asked;
-use crate::chat::{Assembler, Event, Reply, StopReason};
-use crate::fault::Fault;
+use super::GatewayState;
+use super::attempt::CallAttempt;
+use super::breaker::BreakerDecision;
+use super::form::ReplyValidator;
+use super::meter::AttemptContext;
+use super::veil::PendingModelCall;
+use crate::chat::{ChatEvent, ChatReply, ModelReplyAssembler, StopReason};
+use crate::fault::ModelError;
 use crate::provider::ChatStream;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// Text is handed out as it comes. Tool calls are held back until all of them can be read, so that nobody acts on
 /// half a call; answers of a form until they have it. Dropping it ends the call.
-pub struct Live {
-    shared: Arc<Shared>,
-    call: Arc<Asked>,
-    form: Form,
-    target: Arc<Target>,
-    attempt: Option<Attempt>,
-    ready: VecDeque<Event>,
-    held: Vec<Event>,
+pub struct ModelReplyStream {
+    shared: Arc<GatewayState>,
+    call: Arc<PendingModelCall>,
+    form: ReplyValidator,
+    target: Arc<ModelTarget>,
+    attempt: Option<CallAttempt>,
+    ready: VecDeque<ChatEvent>,
+    held: Vec<ChatEvent>,
     /// What the model itself said, for when it must be quoted.
     said: String,
     has_handed_out: bool,
     /// What was wrong with the first answer, once the model was asked again; once is all.
-    first_fault: Option<Fault>,
+    first_fault: Option<ModelError>,
     number: u32,
 }
 
-impl Live {
+impl ModelReplyStream {
     pub(crate) fn new(
-        shared: &Arc<Shared>,
-        call: &Arc<Asked>,
-        attempt: Attempt,
-        form: Form,
+        shared: &Arc<GatewayState>,
+        call: &Arc<PendingModelCall>,
+        attempt: CallAttempt,
+        form: ReplyValidator,
         number: u32,
     ) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Live {
     }
 
     /// Who answers.
-    pub fn target(&self) -> &Target {
+    pub fn target(&self) -> &ModelTarget {
         &self.target
     }
 
@@ -69,16 +69,16 @@ impl Live {
 
     /// Reads until the model has said something that can be handed out, or has ended. Nothing is handed out yet, so
     /// after a fault another target may be tried.
-    pub(crate) async fn prime(&mut self) -> Result<(), Fault> {
-        while self.attempt.is_some() && !self.ready.iter().any(Event::is_delta) {
+    pub(crate) async fn prime(&mut self) -> Result<(), ModelError> {
+        while self.attempt.is_some() && !self.ready.iter().any(ChatEvent::is_delta) {
             self.read().await?;
         }
         Ok(())
     }
 
     /// The next event. After the first delta a failing target is not exchanged for another: the caller gets
-    /// [`Fault::Interrupted`] and decides, for only the caller knows what the person has seen.
-    pub async fn next(&mut self) -> Option<Result<Event, Fault>> {
+    /// [`ModelError::Interrupted`] and decides, for only the caller knows what the person has seen.
+    pub async fn next(&mut self) -> Option<Result<ChatEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 self.has_handed_out |= event.is_delta();
@@ -86,7 +86,7 @@ impl Live {
             }
             self.attempt.as_ref()?;
             if let Err(fault) = self.read().await {
-                return Some(Err(if fault.is_passing() { Fault::Interrupted } else { fault }));
+                return Some(Err(if fault.is_passing() { ModelError::Interrupted } else { fault }));
             }
         }
     }
@@ -99,21 +99,21 @@ impl Live {
     }
 
     /// All of it.
-    pub async fn whole(mut self) -> Result<Reply, Fault> {
-        let mut assembler = Assembler::default();
+    pub async fn whole(mut self) -> Result<ChatReply, ModelError> {
+        let mut assembler = ModelReplyAssembler::default();
         while let Some(event) = self.next().await {
             assembler.take(&event?)?;
         }
         assembler.finish()
     }
 
-    async fn read(&mut self) -> Result<(), Fault> {
+    async fn read(&mut self) -> Result<(), ModelError> {
         let Some(attempt) = &mut self.attempt else { return Ok(()) };
         match attempt.next().await {
             Ok(events) => {
                 for event in events {
                     match event {
-                        Event::Finished { stop, .. } => return self.finish(stop).await,
+                        ChatEvent::Finished { stop, .. } => return self.finish(stop).await,
                         event => self.sort(event),
                     }
                 }
@@ -127,7 +127,7 @@ impl Live {
     }
 
     /// What can't be read is asked for again, once. What then goes wrong is not what was wrong with the answer.
-    async fn answer_to(&mut self, fault: Fault, was_cut: bool) -> Result<(), Fault> {
+    async fn answer_to(&mut self, fault: ModelError, was_cut: bool) -> Result<(), ModelError> {
         match self.first_fault.take() {
             Some(first) => Err(first),
             // What was cut off would be cut off again.
@@ -136,11 +136,12 @@ impl Live {
         }
     }
 
-    fn sort(&mut self, event: Event) {
-        let is_call = matches!(event, Event::ToolCallStarted { .. } | Event::ToolCallArguments { .. });
+    fn sort(&mut self, event: ChatEvent) {
+        let is_call =
+            matches!(event, ChatEvent::ToolCallStarted { .. } | ChatEvent::ToolCallArguments { .. });
         // What follows a call stays behind it: its place may be part of its meaning.
         let holds_all = self.form.is_wanted() || self.first_fault.is_some() || !self.held.is_empty();
-        if self.first_fault.is_some() && matches!(event, Event::Started { .. }) {
+        if self.first_fault.is_some() && matches!(event, ChatEvent::Started { .. }) {
             return;
         }
         if is_call || (holds_all && event.is_delta()) {
@@ -150,7 +151,7 @@ impl Live {
         }
     }
 
-    async fn fail(&mut self, fault: Fault) -> Fault {
+    async fn fail(&mut self, fault: ModelError) -> ModelError {
         match self.attempt.take() {
             Some(attempt) => {
                 self.said = attempt.said();
@@ -160,7 +161,7 @@ impl Live {
         }
     }
 
-    async fn finish(&mut self, stop: StopReason) -> Result<(), Fault> {
+    async fn finish(&mut self, stop: StopReason) -> Result<(), ModelError> {
         let Some(attempt) = self.attempt.take() else { return Ok(()) };
         let was_cut = stop == StopReason::MaxTokens;
         self.said = attempt.said();
@@ -168,41 +169,44 @@ impl Live {
             Ok(reply) => {
                 let held = std::mem::take(&mut self.held);
                 self.ready.extend(if self.first_fault.is_some() { self.second(held) } else { held });
-                self.ready.push_back(Event::Finished { stop, usage: reply.usage });
+                self.ready.push_back(ChatEvent::Finished { stop, usage: reply.usage });
                 Ok(())
             }
             Err(fault) => self.answer_to(fault, was_cut).await,
         }
     }
 
-    async fn again(&mut self, fault: Fault) -> Result<(), Fault> {
+    async fn again(&mut self, fault: ModelError) -> Result<(), ModelError> {
         let permission = self.shared.health.ask(&self.target.name);
-        if matches!(permission, Permission::No { .. }) {
+        if matches!(permission, BreakerDecision::No { .. }) {
             return Err(fault);
         }
         let request = self.call.fit_again(&self.target, &self.said, &fault);
         self.held.clear();
         self.number += 1;
-        let purpose = Purpose::of(&self.call, self.number, permission);
-        match Attempt::open(&self.shared, &self.target, request, purpose).await {
+        let purpose = AttemptContext::of(&self.call, self.number, permission);
+        match CallAttempt::open(&self.shared, &self.target, request, purpose).await {
             Ok(attempt) => {
                 self.attempt = Some(attempt);
                 self.first_fault = Some(fault);
                 Ok(())
             }
-            Err(refused @ Fault::OverBudget(_)) => Err(refused),
+            Err(refused @ ModelError::OverBudget(_)) => Err(refused),
             Err(_) => Err(fault),
         }
     }
 
     /// Of a second answer, what the caller has not got yet: the calls, and what goes with them only where the first
     /// answer was not handed out.
-    fn second(&self, held: Vec<Event>) -> Vec<Event> {
-        let has_calls = held.iter().any(|event| matches!(event, Event::ToolCallStarted { .. }));
-        let is_repeated = |event: &Event| {
+    fn second(&self, held: Vec<ChatEvent>) -> Vec<ChatEvent> {
+        let has_calls = held.iter().any(|event| matches!(event, ChatEvent::ToolCallStarted { .. }));
+        let is_repeated = |event: &ChatEvent| {
             matches!(
                 event,
-                Event::Text(_) | Event::Thinking(_) | Event::ThinkingSignature(_) | Event::SealedThinking(_)
+                ChatEvent::Text(_)
+                    | ChatEvent::Thinking(_)
+                    | ChatEvent::ThinkingSignature(_)
+                    | ChatEvent::SealedThinking(_)
             )
         };
         if !(self.has_spoken() && has_calls) {
@@ -212,10 +216,13 @@ impl Live {
     }
 
     fn has_spoken(&self) -> bool {
-        self.has_handed_out || self.ready.iter().any(Event::is_delta)
+        self.has_handed_out || self.ready.iter().any(ChatEvent::is_delta)
     }
 }
 
-const fn asks_again(fault: &Fault) -> bool {
-    matches!(fault, Fault::MalformedArguments { .. } | Fault::UnknownCodes { .. } | Fault::WrongForm(_))
+const fn asks_again(fault: &ModelError) -> bool {
+    matches!(
+        fault,
+        ModelError::MalformedArguments { .. } | ModelError::UnknownCodes { .. } | ModelError::WrongForm(_)
+    )
 }

@@ -7,63 +7,63 @@ use munshi_types::{CallId, Timestamp};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::Shared;
-use super::bill::Estimate;
-use super::breaker::Permission;
-use super::budget::Spend;
-use super::call::{Account, Call};
-use super::held::Held;
-use super::route::Use;
-use super::tab::{CallRecord, Ending};
-use crate::chat::Usage;
-use crate::fault::Fault;
+use super::GatewayState;
+use super::bill::CallEstimate;
+use super::breaker::BreakerDecision;
+use super::budget::CallSpend;
+use super::call::{CallBilling, ModelCall};
+use super::held::ReservationGuard;
+use super::route::Capability;
+use super::tab::{CallRecord, ModelCallOutcome};
+use crate::chat::TokenUsage;
+use crate::fault::ModelError;
 use crate::money::Cost;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// Dropped while it runs, the attempt was cancelled after its input was sent.
-pub(crate) struct Meter {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) target: Arc<Target>,
-    pub(crate) estimate: Estimate,
-    account: Account,
-    purpose: Use,
+pub(crate) struct AttemptMeter {
+    pub(crate) shared: Arc<GatewayState>,
+    pub(crate) target: Arc<ModelTarget>,
+    pub(crate) estimate: CallEstimate,
+    account: CallBilling,
+    purpose: Capability,
     number: u32,
     id: CallId,
     started_at: Timestamp,
     begun: Instant,
     first_token: Option<Duration>,
-    permission: Permission,
+    permission: BreakerDecision,
     /// Gone once the attempt is settled.
-    held: Option<Held>,
+    held: Option<ReservationGuard>,
 }
 
 /// What an attempt is for.
 #[derive(Clone, Copy)]
-pub(crate) struct Purpose<'a> {
-    pub(crate) account: &'a Account,
-    pub(crate) wanted: Use,
+pub(crate) struct AttemptContext<'a> {
+    pub(crate) account: &'a CallBilling,
+    pub(crate) wanted: Capability,
     /// From 1, over all targets of the call.
     pub(crate) number: u32,
     /// What the target's breaker said; its trial ends with the attempt.
-    pub(crate) permission: Permission,
+    pub(crate) permission: BreakerDecision,
 }
 
-impl<'a> Purpose<'a> {
-    pub(crate) fn of(call: &'a Call, number: u32, permission: Permission) -> Self {
+impl<'a> AttemptContext<'a> {
+    pub(crate) fn of(call: &'a ModelCall, number: u32, permission: BreakerDecision) -> Self {
         Self { account: &call.account, wanted: call.wanted, number, permission }
     }
 }
 
-impl Meter {
+impl AttemptMeter {
     /// Sets the money aside, or refuses.
     pub(crate) async fn start(
-        shared: &Arc<Shared>,
-        target: &Arc<Target>,
-        purpose: Purpose<'_>,
-        estimate: Estimate,
-    ) -> Result<Self, Fault> {
+        shared: &Arc<GatewayState>,
+        target: &Arc<ModelTarget>,
+        purpose: AttemptContext<'_>,
+        estimate: CallEstimate,
+    ) -> Result<Self, ModelError> {
         let account = purpose.account.clone();
-        let held = match Held::reserve(shared, &account.budget, estimate.most).await {
+        let held = match ReservationGuard::reserve(shared, &account.budget, estimate.most).await {
             Ok(held) => held,
             Err(fault) => {
                 // Nothing was asked, so nothing was found out: another may have the trial.
@@ -99,7 +99,12 @@ impl Meter {
     }
 
     /// Settled by a task of its own, so that a caller who goes away in the middle leaves nothing set aside.
-    pub(crate) async fn stop(&mut self, ending: Ending, usage: Usage, request_id: Option<String>) {
+    pub(crate) async fn stop(
+        &mut self,
+        ending: ModelCallOutcome,
+        usage: TokenUsage,
+        request_id: Option<String>,
+    ) {
         if let Some(settling) = self.settle(ending, usage, request_id)
             && settling.await.is_err()
         {
@@ -110,21 +115,21 @@ impl Meter {
     /// None when it is settled already, or can't be.
     pub(crate) fn settle(
         &mut self,
-        ending: Ending,
-        usage: Usage,
+        ending: ModelCallOutcome,
+        usage: TokenUsage,
         request_id: Option<String>,
     ) -> Option<JoinHandle<()>> {
         let held = self.held.take()?;
         self.shared.health.report(&self.target.name, self.permission, ending.fault());
         let cost = self.shared.prices_for(&self.account).cost(&self.target, &usage, self.started_at);
         self.account.tab.add(self.record(ending, usage, cost, request_id));
-        held.settle(Spend { tokens: usage.total(), output: usage.output, cost })
+        held.settle(CallSpend { tokens: usage.total(), output: usage.output, cost })
     }
 
     fn record(
         &self,
-        ending: Ending,
-        usage: Usage,
+        ending: ModelCallOutcome,
+        usage: TokenUsage,
         cost: Option<Cost>,
         request_id: Option<String>,
     ) -> CallRecord {
@@ -148,11 +153,11 @@ impl Meter {
     }
 }
 
-impl Drop for Meter {
+impl Drop for AttemptMeter {
     fn drop(&mut self) {
         if self.is_running() {
-            let sent = Usage { input: self.estimate.input, estimated: true, ..Usage::default() };
-            self.settle(Ending::Failed(Fault::Cancelled), sent, None);
+            let sent = TokenUsage { input: self.estimate.input, estimated: true, ..TokenUsage::default() };
+            self.settle(ModelCallOutcome::Failed(ModelError::Cancelled), sent, None);
         }
     }
 }

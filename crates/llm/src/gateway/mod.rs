@@ -1,7 +1,7 @@
 //! Between a caller and the wires: which model, whether it may, what if it fails, and what it cost.
 //!
-//! A [`Call`] goes in. `fallback` looks for a target that begins to answer; each try is an `attempt`, which asks the
-//! budget first and is written on the caller's tab however it ends; what comes out is [`Live`], a reply on its way. A [`Veil`]
+//! A [`ModelCall`] goes in. `fallback` looks for a target that begins to answer; each try is an `attempt`, which asks the
+//! budget first and is written on the caller's tab however it ends; what comes out is [`ModelReplyStream`], a reply on its way. A [`Redactor`]
 //! hides people from the targets that may not see them.
 
 mod attempt;
@@ -26,48 +26,48 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use munshi_types::{Clock, Ids, Random};
+use munshi_types::{Clock, IdGenerator, Random};
 use tokio_util::task::TaskTracker;
 
-pub use breaker::{Breaker, Finding, Permission};
-pub use budget::{Budget, MemoryBudget, Spend, Unlimited};
-pub use call::{Account, Call};
+pub use breaker::{BreakerDecision, CircuitBreaker, HealthSignal};
+pub use budget::{CallBudget, CallSpend, InMemoryBudget, UnlimitedBudget};
+pub use call::{CallBilling, ModelCall};
 pub use courtesy::courtesy;
-pub use live::Live;
-pub use route::{Route, Strategy, Use};
-pub use strategy::Hints;
-pub use tab::{About, CallRecord, Ending, MemoryTab, Tab};
-pub use veil::{Reveal, Veil};
+pub use live::ModelReplyStream;
+pub use route::{Capability, ModelRoute, RoutingStrategy};
+pub use strategy::RoutingHints;
+pub use tab::{CallRecord, CallRecorder, CallSubject, InMemoryCallLog, ModelCallOutcome};
+pub use veil::{EventUnredactor, Redactor};
 
-use self::fallback::Search;
-use self::health::Health;
-use crate::chat::Reply;
-use crate::fault::Fault;
+use self::fallback::TargetSearch;
+use self::health::TargetBreakers;
+use crate::chat::ChatReply;
+use crate::fault::ModelError;
 use crate::money::PriceBook;
 use crate::provider::Provider;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 /// One for the program; clones share what they know about the targets' health.
 #[derive(Clone)]
 pub struct Gateway {
-    shared: Arc<Shared>,
+    shared: Arc<GatewayState>,
 }
 
-pub(crate) struct Shared {
-    targets: Vec<Arc<Target>>,
+pub(crate) struct GatewayState {
+    targets: Vec<Arc<ModelTarget>>,
     provider: Arc<dyn Provider>,
     prices: PriceBook,
-    health: Health,
+    health: TargetBreakers,
     clock: Arc<dyn Clock>,
     random: Arc<dyn Random>,
-    ids: Ids,
+    ids: IdGenerator,
     /// Settles the budgets of calls whose callers have gone.
     tasks: TaskTracker,
 }
 
 /// What a gateway is made of.
-pub struct Parts {
-    pub targets: Vec<Target>,
+pub struct GatewayParts {
+    pub targets: Vec<ModelTarget>,
     pub provider: Arc<dyn Provider>,
     pub prices: PriceBook,
     pub clock: Arc<dyn Clock>,
@@ -75,37 +75,39 @@ pub struct Parts {
 }
 
 impl Gateway {
-    pub fn new(parts: Parts) -> Self {
-        let Parts { targets, provider, prices, clock, random } = parts;
-        let ids = Ids::new(clock.clone(), random.clone());
-        let health = Health::new(clock.clone());
+    pub fn new(parts: GatewayParts) -> Self {
+        let GatewayParts { targets, provider, prices, clock, random } = parts;
+        let ids = IdGenerator::new(clock.clone(), random.clone());
+        let health = TargetBreakers::new(clock.clone());
         let targets = targets.into_iter().map(Arc::new).collect();
         let tasks = TaskTracker::new();
-        Self { shared: Arc::new(Shared { targets, provider, prices, health, clock, random, ids, tasks }) }
+        Self {
+            shared: Arc::new(GatewayState { targets, provider, prices, health, clock, random, ids, tasks }),
+        }
     }
 
     /// Returns once a model has begun to answer. A fault means that nothing was said and everything permitted was
     /// tried.
-    pub async fn stream(&self, call: Call) -> Result<Live, Fault> {
-        Search::new(&self.shared, call).run().await
+    pub async fn stream(&self, call: ModelCall) -> Result<ModelReplyStream, ModelError> {
+        TargetSearch::new(&self.shared, call).run().await
     }
 
     /// The whole answer. It is streamed underneath, so that a silent model is noticed in seconds.
-    pub async fn complete(&self, call: Call) -> Result<Reply, Fault> {
+    pub async fn complete(&self, call: ModelCall) -> Result<ChatReply, ModelError> {
         self.stream(call).await?.whole().await
     }
 
-    pub fn targets(&self) -> &[Arc<Target>] {
+    pub fn targets(&self) -> &[Arc<ModelTarget>] {
         &self.shared.targets
     }
 
-    pub fn target(&self, name: &str) -> Result<&Arc<Target>, Fault> {
+    pub fn target(&self, name: &str) -> Result<&Arc<ModelTarget>, ModelError> {
         let found = self.shared.targets.iter().find(|target| target.name == name);
-        found.ok_or_else(|| Fault::NoTarget(format!("there is no model `{name}`")))
+        found.ok_or_else(|| ModelError::NoTarget(format!("there is no model `{name}`")))
     }
 
     /// How a target has been doing, as this process has seen it.
-    pub fn health(&self, target: &str) -> Breaker {
+    pub fn health(&self, target: &str) -> CircuitBreaker {
         self.shared.health.of(target)
     }
 
@@ -121,8 +123,8 @@ impl Gateway {
     }
 }
 
-impl Shared {
-    fn prices_for(&self, account: &Account) -> Cow<'_, PriceBook> {
+impl GatewayState {
+    fn prices_for(&self, account: &CallBilling) -> Cow<'_, PriceBook> {
         match &account.prices {
             Some(own) => Cow::Owned(own.over(&self.prices)),
             None => Cow::Borrowed(&self.prices),
@@ -130,7 +132,7 @@ impl Shared {
     }
 
     /// The targets for a call. Where the model of this machine is sure of its answer, it goes first.
-    fn candidates(&self, call: &Call) -> Result<Vec<Arc<Target>>, Fault> {
+    fn candidates(&self, call: &ModelCall) -> Result<Vec<Arc<ModelTarget>>, ModelError> {
         let mut targets = call.route.candidates(call.wanted, &call.request, &self.targets)?;
         if let Some(sure) = call.route.sure_above
             && let Some(here) = self.targets.iter().find(|target| target.stays_here())

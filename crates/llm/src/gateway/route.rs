@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::chat::{ChatRequest, Output, Part};
-use crate::fault::Fault;
-use crate::target::Target;
+use crate::chat::{ChatRequest, ModelMessagePart, ReplyFormat};
+use crate::fault::ModelError;
+use crate::target::ModelTarget;
 
 macro_rules! uses {
     ($($(#[$doc:meta])* $name:ident = $word:literal, else $else:expr;)+) => {
@@ -17,9 +17,9 @@ macro_rules! uses {
         /// falls back to another.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
-        pub enum Use { $($(#[$doc])* $name,)+ }
+        pub enum Capability { $($(#[$doc])* $name,)+ }
 
-        impl Use {
+        impl Capability {
             pub const ALL: &'static [Self] = &[$(Self::$name),+];
 
             pub const fn as_str(self) -> &'static str {
@@ -51,13 +51,13 @@ uses! {
     Embeddings = "embeddings", else None;
 }
 
-impl fmt::Display for Use {
+impl fmt::Display for Capability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Use {
+impl FromStr for Capability {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -72,7 +72,7 @@ impl FromStr for Use {
 /// How the class of model for a turn is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Strategy {
+pub enum RoutingStrategy {
     /// By what is known already: the channel, the language, the tools. Costs nothing.
     #[default]
     Rule,
@@ -84,64 +84,69 @@ pub enum Strategy {
 
 /// A tenant's or an agent's choice of models, passed in with each call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Route {
+pub struct ModelRoute {
     /// Target names by use, the first choice first.
-    pub targets: BTreeMap<Use, Vec<String>>,
+    pub targets: BTreeMap<Capability, Vec<String>>,
     /// The plan's models; none permits all.
     pub permitted: Option<BTreeSet<String>>,
     /// Where data may go; none permits everywhere. The machine itself is always permitted.
     pub residency: Option<BTreeSet<String>>,
     /// Who may see the data, by a target's name or its provider's: each list has to name it. The machine itself always may.
     pub providers: Vec<BTreeSet<String>>,
-    pub strategy: Strategy,
+    pub strategy: RoutingStrategy,
     /// Words that ask for more than a quick answer; the hybrid strategy looks for them.
     pub escalation_words: Vec<String>,
     /// The model of this machine answers first where it is at least this sure, in thousandths; none asks it never.
     pub sure_above: Option<u16>,
 }
 
-impl Route {
+impl ModelRoute {
     /// The targets for a call, in order: named by the route, permitted, and able to do what the request asks.
     pub fn candidates(
         &self,
-        wanted: Use,
+        wanted: Capability,
         request: &ChatRequest,
-        known: &[Arc<Target>],
-    ) -> Result<Vec<Arc<Target>>, Fault> {
+        known: &[Arc<ModelTarget>],
+    ) -> Result<Vec<Arc<ModelTarget>>, ModelError> {
         let names = self.names(wanted);
-        let named: Vec<&Arc<Target>> =
+        let named: Vec<&Arc<ModelTarget>> =
             names.iter().filter_map(|name| known.iter().find(|target| target.name == *name)).collect();
         if named.is_empty() {
-            return Err(Fault::NoTarget(format!("no model is configured for {wanted}")));
+            return Err(ModelError::NoTarget(format!("no model is configured for {wanted}")));
         }
-        let permitted: Vec<&Arc<Target>> = named.into_iter().filter(|target| self.permits(target)).collect();
+        let permitted: Vec<&Arc<ModelTarget>> =
+            named.into_iter().filter(|target| self.permits(target)).collect();
         if permitted.is_empty() {
-            return Err(Fault::NoTarget(format!(
+            return Err(ModelError::NoTarget(format!(
                 "the plan or the place of the data permits no model for {wanted}"
             )));
         }
-        let able: Vec<Arc<Target>> =
+        let able: Vec<Arc<ModelTarget>> =
             permitted.into_iter().filter(|target| is_able(target, request)).cloned().collect();
         if able.is_empty() {
-            return Err(Fault::NoTarget(format!("no model for {wanted} can take what the request holds")));
+            return Err(ModelError::NoTarget(format!(
+                "no model for {wanted} can take what the request holds"
+            )));
         }
         Ok(able)
     }
 
     /// The one target for vectors: the first that is named, if it is permitted; without any, this machine's own.
-    pub fn embedder(&self, known: &[Arc<Target>]) -> Result<Arc<Target>, Fault> {
-        let Some(name) = self.names(Use::Embeddings).first() else { return Ok(Arc::new(Target::offline())) };
+    pub fn embedder(&self, known: &[Arc<ModelTarget>]) -> Result<Arc<ModelTarget>, ModelError> {
+        let Some(name) = self.names(Capability::Embeddings).first() else {
+            return Ok(Arc::new(ModelTarget::offline()));
+        };
         let target = known.iter().find(|target| target.name == *name);
-        let target = target.ok_or_else(|| Fault::NoTarget(format!("there is no model `{name}`")))?;
+        let target = target.ok_or_else(|| ModelError::NoTarget(format!("there is no model `{name}`")))?;
         if !self.permits(target) {
-            return Err(Fault::NoTarget(format!(
+            return Err(ModelError::NoTarget(format!(
                 "the plan or the place of the data does not permit `{name}`"
             )));
         }
         Ok(target.clone())
     }
 
-    fn names(&self, wanted: Use) -> &[String] {
+    fn names(&self, wanted: Capability) -> &[String] {
         let mut next = Some(wanted);
         while let Some(purpose) = next {
             if let Some(names) = self.targets.get(&purpose).filter(|names| !names.is_empty()) {
@@ -153,12 +158,12 @@ impl Route {
     }
 
     /// Whether a target that no use names may answer this too.
-    pub(crate) fn admits(&self, target: &Target, request: &ChatRequest) -> bool {
+    pub(crate) fn admits(&self, target: &ModelTarget, request: &ChatRequest) -> bool {
         self.permits(target) && is_able(target, request)
     }
 
     /// Whether a target may see the data at all.
-    pub fn permits(&self, target: &Target) -> bool {
+    pub fn permits(&self, target: &ModelTarget) -> bool {
         let plan = self.permitted.as_ref().is_none_or(|names| names.contains(&target.name));
         let place = self.residency.as_ref().is_none_or(|places| places.contains(&target.residency));
         let is_listed = |names: &BTreeSet<String>| {
@@ -170,68 +175,76 @@ impl Route {
     }
 }
 
-fn is_able(target: &Target, request: &ChatRequest) -> bool {
+fn is_able(target: &ModelTarget, request: &ChatRequest) -> bool {
     let can = &target.capabilities;
     let parts = || request.messages.iter().flat_map(|message| &message.parts);
     (request.tools.is_empty() || can.tools)
-        && (can.images || !parts().any(|part| matches!(part, Part::Image(_))))
-        && (can.documents || !parts().any(|part| matches!(part, Part::Document(_))))
-        && (request.output == Output::Text || can.json_schema || can.tools)
+        && (can.images || !parts().any(|part| matches!(part, ModelMessagePart::Image(_))))
+        && (can.documents || !parts().any(|part| matches!(part, ModelMessagePart::Document(_))))
+        && (request.output == ReplyFormat::Text || can.json_schema || can.tools)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Wire;
+    use crate::target::WireFormat;
 
-    fn target(name: &str, residency: &str) -> Arc<Target> {
-        Arc::new(Target {
+    fn target(name: &str, residency: &str) -> Arc<ModelTarget> {
+        Arc::new(ModelTarget {
             name: name.to_owned(),
-            wire: Wire::OpenAi,
+            wire: WireFormat::OpenAi,
             residency: residency.to_owned(),
-            ..Target::offline()
+            ..ModelTarget::offline()
         })
     }
 
-    fn names(route: &Route, wanted: Use, known: &[Arc<Target>]) -> Result<Vec<String>, Fault> {
+    fn names(
+        route: &ModelRoute,
+        wanted: Capability,
+        known: &[Arc<ModelTarget>],
+    ) -> Result<Vec<String>, ModelError> {
         let found = route.candidates(wanted, &ChatRequest::default(), known)?;
         Ok(found.into_iter().map(|target| target.name.clone()).collect())
     }
 
-    fn route(pairs: &[(Use, &[&str])]) -> Route {
+    fn route(pairs: &[(Capability, &[&str])]) -> ModelRoute {
         let targets =
             pairs.iter().map(|(key, names)| (*key, names.iter().map(|name| (*name).to_owned()).collect()));
-        Route { targets: targets.collect(), ..Route::default() }
+        ModelRoute { targets: targets.collect(), ..ModelRoute::default() }
     }
 
     #[test]
     fn a_use_without_models_of_its_own_falls_back() {
         let known = [target("a", "us"), target("b", "in"), target("c", "us"), target("d", "us")];
-        let route = route(&[(Use::Default, &["a", "b", "c", "d"]), (Use::Cheap, &["c"])]);
-        assert_eq!(names(&route, Use::Planner, &known).unwrap(), ["a", "b", "c", "d"]);
-        assert_eq!(names(&route, Use::Summariser, &known).unwrap(), ["c"]);
-        assert_eq!(names(&route, Use::RealtimeVoice, &known).unwrap(), ["c"]);
+        let route = route(&[(Capability::Default, &["a", "b", "c", "d"]), (Capability::Cheap, &["c"])]);
+        assert_eq!(names(&route, Capability::Planner, &known).unwrap(), ["a", "b", "c", "d"]);
+        assert_eq!(names(&route, Capability::Summariser, &known).unwrap(), ["c"]);
+        assert_eq!(names(&route, Capability::RealtimeVoice, &known).unwrap(), ["c"]);
     }
 
     #[test]
     fn only_what_the_plan_and_the_place_permit() {
-        let known = [target("a", "us"), target("b", "in"), Arc::new(Target::offline())];
-        let mut route = route(&[(Use::Default, &["a", "b", "offline"])]);
+        let known = [target("a", "us"), target("b", "in"), Arc::new(ModelTarget::offline())];
+        let mut route = route(&[(Capability::Default, &["a", "b", "offline"])]);
         route.residency = Some(BTreeSet::from(["in".to_owned()]));
-        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["b", "offline"]);
+        assert_eq!(names(&route, Capability::Default, &known).unwrap(), ["b", "offline"]);
         route.permitted = Some(BTreeSet::from(["a".to_owned()]));
-        let refused = names(&route, Use::Default, &known).unwrap_err().to_string();
+        let refused = names(&route, Capability::Default, &known).unwrap_err().to_string();
         assert!(refused.contains("the plan or the place of the data permits no model"), "{refused}");
     }
 
     #[test]
     fn only_providers_that_are_listed() {
         let paid = |name: &str, provider: &str| {
-            Arc::new(Target { price_provider: provider.to_owned(), ..(*target(name, "us")).clone() })
+            Arc::new(ModelTarget { price_provider: provider.to_owned(), ..(*target(name, "us")).clone() })
         };
-        let known =
-            [paid("big", "openai"), paid("other", ""), paid("small", "groq"), Arc::new(Target::offline())];
-        let mut route = route(&[(Use::Default, &["big", "other", "small", "offline"])]);
+        let known = [
+            paid("big", "openai"),
+            paid("other", ""),
+            paid("small", "groq"),
+            Arc::new(ModelTarget::offline()),
+        ];
+        let mut route = route(&[(Capability::Default, &["big", "other", "small", "offline"])]);
         for (listed, wanted) in [
             (&["openai"] as &[&str], &["big", "offline"] as &[&str]),
             (&["small", "other"], &["other", "small", "offline"]),
@@ -240,23 +253,23 @@ mod tests {
             (&["", "google"], &["offline"]),
         ] {
             route.providers = vec![listed.iter().map(|name| (*name).to_owned()).collect()];
-            assert_eq!(names(&route, Use::Default, &known).unwrap(), wanted, "{listed:?}");
+            assert_eq!(names(&route, Capability::Default, &known).unwrap(), wanted, "{listed:?}");
         }
         // One list names the provider and another a model of it: both permit that model.
         let set = |name: &str| BTreeSet::from([name.to_owned()]);
         route.providers = vec![set("openai"), set("big")];
-        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["big", "offline"]);
+        assert_eq!(names(&route, Capability::Default, &known).unwrap(), ["big", "offline"]);
         route.providers.push(set("groq"));
-        assert_eq!(names(&route, Use::Default, &known).unwrap(), ["offline"]);
-        route.targets.insert(Use::Embeddings, vec!["big".to_owned()]);
+        assert_eq!(names(&route, Capability::Default, &known).unwrap(), ["offline"]);
+        route.targets.insert(Capability::Embeddings, vec!["big".to_owned()]);
         assert!(route.embedder(&known).is_err());
     }
 
     #[test]
     fn every_use_reads_back() {
-        for known in Use::ALL {
-            assert_eq!(known.as_str().parse::<Use>().unwrap(), *known);
+        for known in Capability::ALL {
+            assert_eq!(known.as_str().parse::<Capability>().unwrap(), *known);
         }
-        assert!("fastest".parse::<Use>().is_err());
+        assert!("fastest".parse::<Capability>().is_err());
     }
 }

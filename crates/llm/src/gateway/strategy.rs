@@ -5,13 +5,13 @@ use serde_json::json;
 use munshi_types::Language;
 
 use super::Gateway;
-use super::call::Call;
-use super::route::{Route, Strategy, Use};
-use crate::chat::{ChatRequest, Message, Output, Role};
+use super::call::ModelCall;
+use super::route::{Capability, ModelRoute, RoutingStrategy};
+use crate::chat::{ChatMessage, ChatRequest, ModelRole, ReplyFormat};
 
 /// What is known about a turn before any model has seen it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct RoutingHints {
     pub is_voice: bool,
     /// The person's language, where it is known.
     pub language: Option<Language>,
@@ -21,26 +21,26 @@ pub struct Hints {
 const FEW_WORDS: usize = 6;
 /// The small model reads no more than this of a message.
 const LONGEST_EXCERPT: usize = 2_000;
-const CLASSES: [Use; 3] = [Use::Default, Use::Cheap, Use::Multilingual];
+const CLASSES: [Capability; 3] = [Capability::Default, Capability::Cheap, Capability::Multilingual];
 
-impl Route {
+impl ModelRoute {
     /// By the channel, the form of the answer, the language and the tools, in this order.
-    pub fn by_rule(&self, request: &ChatRequest, hints: Hints) -> Use {
+    pub fn by_rule(&self, request: &ChatRequest, hints: RoutingHints) -> Capability {
         let is_indian = hints.language.is_some_and(|language| language != Language::English);
         if hints.is_voice {
-            Use::Voice
-        } else if request.output != Output::Text {
-            Use::JsonStrict
-        } else if is_indian && self.has(Use::Multilingual) {
-            Use::Multilingual
+            Capability::Voice
+        } else if request.output != ReplyFormat::Text {
+            Capability::JsonStrict
+        } else if is_indian && self.has(Capability::Multilingual) {
+            Capability::Multilingual
         } else if request.tools.is_empty() {
-            Use::Default
+            Capability::Default
         } else {
-            Use::ChatTools
+            Capability::ChatTools
         }
     }
 
-    fn has(&self, wanted: Use) -> bool {
+    fn has(&self, wanted: Capability) -> bool {
         self.targets.get(&wanted).is_some_and(|names| !names.is_empty())
     }
 
@@ -55,26 +55,26 @@ impl Route {
 impl Gateway {
     /// The class for a turn. `call` is the turn's own; asking the small model is an attempt on its tab and its budget.
     /// Where the small model can't say, the rule does.
-    pub async fn choose(&self, call: &Call, hints: Hints) -> Use {
+    pub async fn choose(&self, call: &ModelCall, hints: RoutingHints) -> Capability {
         let by_rule = call.route.by_rule(&call.request, hints);
         let text = last_words(&call.request);
         let asks = match call.route.strategy {
-            Strategy::Rule => false,
-            Strategy::Classifier => true,
-            Strategy::Hybrid => call.route.leaves_open(&text),
+            RoutingStrategy::Rule => false,
+            RoutingStrategy::Classifier => true,
+            RoutingStrategy::Hybrid => call.route.leaves_open(&text),
         };
         // Voice can't wait, and a form is a form.
-        if !asks || hints.is_voice || by_rule == Use::JsonStrict || text.is_empty() {
+        if !asks || hints.is_voice || by_rule == Capability::JsonStrict || text.is_empty() {
             return by_rule;
         }
         match self.classify(call, text).await {
-            Some(Use::Default) => by_rule,
+            Some(Capability::Default) => by_rule,
             Some(class) if call.route.has(class) => class,
             _ => by_rule,
         }
     }
 
-    async fn classify(&self, call: &Call, text: String) -> Option<Use> {
+    async fn classify(&self, call: &ModelCall, text: String) -> Option<Capability> {
         let names: Vec<&str> = CLASSES.iter().map(|class| class.as_str()).collect();
         let schema = json!({
             "type": "object",
@@ -86,13 +86,13 @@ impl Gateway {
                       written in an Indian language. `default`: anything that needs thought, tools or care.";
         let request = ChatRequest {
             system: vec![system.to_owned()],
-            messages: vec![Message::user(text)],
-            output: Output::Json { name: "class".to_owned(), schema },
+            messages: vec![ChatMessage::user(text)],
+            output: ReplyFormat::Json { name: "class".to_owned(), schema },
             max_output_tokens: 64,
             temperature_milli: Some(0),
             ..ChatRequest::default()
         };
-        let asked = Call { wanted: Use::Classifier, request: request.into(), ..call.clone() };
+        let asked = ModelCall { wanted: Capability::Classifier, request: request.into(), ..call.clone() };
         let reply = match self.complete(asked).await {
             Ok(reply) => reply,
             Err(fault) => {
@@ -107,6 +107,6 @@ impl Gateway {
 
 /// What the person said last.
 fn last_words(request: &ChatRequest) -> String {
-    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
-    last.map(Message::text).unwrap_or_default().chars().take(LONGEST_EXCERPT).collect()
+    let last = request.messages.iter().rev().find(|message| message.role == ModelRole::User);
+    last.map(ChatMessage::text).unwrap_or_default().chars().take(LONGEST_EXCERPT).collect()
 }

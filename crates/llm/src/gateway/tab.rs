@@ -6,9 +6,9 @@ use std::time::Duration;
 use munshi_types::{CallId, TenantId, Timestamp};
 use uuid::Uuid;
 
-use super::route::Use;
-use crate::chat::{StopReason, Usage};
-use crate::fault::Fault;
+use super::route::Capability;
+use crate::chat::{StopReason, TokenUsage};
+use crate::fault::ModelError;
 use crate::money::Cost;
 
 /// One attempt at one target.
@@ -16,8 +16,8 @@ use crate::money::Cost;
 pub struct CallRecord {
     pub id: CallId,
     pub tenant: TenantId,
-    pub about: About,
-    pub purpose: Use,
+    pub about: CallSubject,
+    pub purpose: Capability,
     pub target: String,
     /// Whose model it is, by the name its prices go by; the wire's where there is none.
     pub provider: String,
@@ -25,29 +25,29 @@ pub struct CallRecord {
     /// From 1, over all targets of the call.
     pub attempt: u32,
     pub started_at: Timestamp,
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// None where nobody knows the price.
     pub cost: Option<Cost>,
     pub first_token: Option<Duration>,
     pub total: Duration,
-    pub ending: Ending,
+    pub ending: ModelCallOutcome,
     pub request_id: Option<String>,
 }
 
 /// What the call belongs to, on floors that this one does not know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct CallSubject {
     pub run: Option<Uuid>,
     pub binding: Option<Uuid>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
+pub enum ModelCallOutcome {
     Finished(StopReason),
-    Failed(Fault),
+    Failed(ModelError),
 }
 
-impl Ending {
+impl ModelCallOutcome {
     /// One word for it, as it is stored.
     pub fn code(&self) -> &str {
         match self {
@@ -56,7 +56,7 @@ impl Ending {
         }
     }
 
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&ModelError> {
         match self {
             Self::Finished(_) => None,
             Self::Failed(fault) => Some(fault),
@@ -65,22 +65,22 @@ impl Ending {
 }
 
 /// Where attempts are written down. It must not wait: a stream that is dropped is written down too.
-pub trait Tab: Send + Sync {
+pub trait CallRecorder: Send + Sync {
     fn add(&self, record: CallRecord);
 }
 
 /// Keeps records for a caller that writes them in its own transaction.
 #[derive(Debug, Default)]
-pub struct MemoryTab(Mutex<Vec<CallRecord>>);
+pub struct InMemoryCallLog(Mutex<Vec<CallRecord>>);
 
-impl MemoryTab {
+impl InMemoryCallLog {
     /// What was added since the last time.
     pub fn take(&self) -> Vec<CallRecord> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl Tab for MemoryTab {
+impl CallRecorder for InMemoryCallLog {
     fn add(&self, record: CallRecord) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(record);
     }

@@ -7,70 +7,78 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::OnceLock;
 
-use super::call::Call;
+use super::call::ModelCall;
 use super::form;
-use crate::chat::{ChatRequest, Event, Output};
-use crate::fault::Fault;
-use crate::target::Target;
+use crate::chat::{ChatEvent, ChatRequest, ReplyFormat};
+use crate::fault::ModelError;
+use crate::target::ModelTarget;
 
 /// Hides what points at somebody in one conversation's calls, and puts it back into what comes of them.
-pub trait Veil: Send + Sync {
+pub trait Redactor: Send + Sync {
     /// The request as such a model may see it. Asked once for a call; the same request gives the same bytes.
     fn hide(&self, request: &ChatRequest) -> ChatRequest;
 
     /// For the events of one attempt, whose text has this form.
-    fn reveal(&self, output: &Output) -> Box<dyn Reveal>;
+    fn reveal(&self, output: &ReplyFormat) -> Box<dyn EventUnredactor>;
 }
 
 /// Takes one attempt's events in their order.
-pub trait Reveal: Send {
+pub trait EventUnredactor: Send {
     /// What the caller gets for an event: nothing while it may still turn out to be more. `Finished` comes through last,
     /// after everything that was held back. A fault says that the answer can't be used as it is.
-    fn event(&mut self, event: Event) -> Result<Vec<Event>, Fault>;
+    fn event(&mut self, event: ChatEvent) -> Result<Vec<ChatEvent>, ModelError>;
 }
 
 /// A call under way; its request is hidden at most once.
-pub(crate) struct Asked {
-    call: Call,
+pub(crate) struct PendingModelCall {
+    call: ModelCall,
     hidden: OnceLock<ChatRequest>,
 }
 
-/// A request that its target may see, and the way back where something is hidden in it. Made by [`Asked`] alone.
-pub(crate) struct Fit<'a> {
+/// A request that its target may see, and the way back where something is hidden in it. Made by [`PendingModelCall`] alone.
+pub(crate) struct TargetRequest<'a> {
     pub(crate) request: Cow<'a, ChatRequest>,
-    pub(crate) reveal: Option<Box<dyn Reveal>>,
+    pub(crate) reveal: Option<Box<dyn EventUnredactor>>,
 }
 
-impl Asked {
-    pub(crate) fn new(call: Call) -> Self {
+impl PendingModelCall {
+    pub(crate) fn new(call: ModelCall) -> Self {
         Self { call, hidden: OnceLock::new() }
     }
 
-    pub(crate) fn fit(&self, target: &Target) -> Fit<'_> {
+    pub(crate) fn fit(&self, target: &ModelTarget) -> TargetRequest<'_> {
         match self.veil(target) {
             Some(veil) => {
                 let request = self.hidden.get_or_init(|| veil.hide(&self.request));
-                Fit { request: Cow::Borrowed(request), reveal: Some(veil.reveal(&self.request.output)) }
+                TargetRequest {
+                    request: Cow::Borrowed(request),
+                    reveal: Some(veil.reveal(&self.request.output)),
+                }
             }
-            None => Fit { request: Cow::Borrowed(&self.request), reveal: None },
+            None => TargetRequest { request: Cow::Borrowed(&self.request), reveal: None },
         }
     }
 
     /// The request once more, with what the target itself said and what was wrong with it.
-    pub(crate) fn fit_again(&self, target: &Target, said: &str, fault: &Fault) -> Fit<'static> {
-        let Fit { request, reveal } = self.fit(target);
-        Fit { request: Cow::Owned(form::asked_again(&request, said, fault)), reveal }
+    pub(crate) fn fit_again(
+        &self,
+        target: &ModelTarget,
+        said: &str,
+        fault: &ModelError,
+    ) -> TargetRequest<'static> {
+        let TargetRequest { request, reveal } = self.fit(target);
+        TargetRequest { request: Cow::Owned(form::asked_again(&request, said, fault)), reveal }
     }
 
-    fn veil(&self, target: &Target) -> Option<&dyn Veil> {
+    fn veil(&self, target: &ModelTarget) -> Option<&dyn Redactor> {
         self.veil.as_deref().filter(|_| !target.may_see_names())
     }
 }
 
-impl Deref for Asked {
-    type Target = Call;
+impl Deref for PendingModelCall {
+    type Target = ModelCall;
 
-    fn deref(&self) -> &Call {
+    fn deref(&self) -> &ModelCall {
         &self.call
     }
 }

@@ -3,61 +3,63 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::chat::{ChatRequest, Media, MediaSource, Message, Part, Role, ToolResult};
+use crate::chat::{
+    ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ToolResult,
+};
 use crate::seal::unseal;
-use crate::target::{Target, Wire};
+use crate::target::{ModelTarget, WireFormat};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Content<'a> {
+pub(super) struct GeminiContent<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<&'static str>,
-    pub parts: Vec<Piece<'a>>,
+    pub parts: Vec<GeminiPart<'a>>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Piece<'a> {
+pub(super) struct GeminiPart<'a> {
     #[serde(flatten)]
-    pub data: Data<'a>,
+    pub data: GeminiPartData<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thought_signature: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Data<'a> {
+pub(super) enum GeminiPartData<'a> {
     Text(&'a str),
     #[serde(rename = "inlineData")]
-    Inline(Blob<'a>),
+    Inline(GeminiBlob<'a>),
     #[serde(rename = "fileData")]
-    File(File<'a>),
-    FunctionCall(Call<'a>),
-    FunctionResponse(Response<'a>),
+    File(GeminiFile<'a>),
+    FunctionCall(GeminiFunctionCall<'a>),
+    FunctionResponse(GeminiFunctionResponse<'a>),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Blob<'a> {
+pub(super) struct GeminiBlob<'a> {
     mime_type: &'a str,
     data: &'a str,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct File<'a> {
+pub(super) struct GeminiFile<'a> {
     mime_type: &'a str,
     file_uri: &'a str,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Call<'a> {
+pub(super) struct GeminiFunctionCall<'a> {
     id: &'a str,
     name: &'a str,
     args: &'a Value,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Response<'a> {
+pub(super) struct GeminiFunctionResponse<'a> {
     id: &'a str,
     name: &'a str,
     response: Outcome<'a>,
@@ -71,69 +73,76 @@ enum Outcome<'a> {
     Error(&'a str),
 }
 
-pub(super) fn contents<'a>(target: &'a Target, request: &'a ChatRequest) -> Vec<Content<'a>> {
+pub(super) fn contents<'a>(target: &'a ModelTarget, request: &'a ChatRequest) -> Vec<GeminiContent<'a>> {
     let each = request.messages.iter().map(|message| match message.role {
-        Role::User => Content { role: Some("user"), parts: user(message) },
-        Role::Assistant => Content { role: Some("model"), parts: model(target, message) },
+        ModelRole::User => GeminiContent { role: Some("user"), parts: user(message) },
+        ModelRole::Assistant => GeminiContent { role: Some("model"), parts: model(target, message) },
     });
     each.filter(|content| !content.parts.is_empty()).collect()
 }
 
-pub(super) fn plain(data: Data<'_>) -> Piece<'_> {
-    Piece { data, thought_signature: None }
+pub(super) fn plain(data: GeminiPartData<'_>) -> GeminiPart<'_> {
+    GeminiPart { data, thought_signature: None }
 }
 
 /// Tool results stand first, right after the calls they answer.
-fn user(message: &Message) -> Vec<Piece<'_>> {
+fn user(message: &ChatMessage) -> Vec<GeminiPart<'_>> {
     let mut pieces: Vec<_> = message.parts.iter().filter_map(sent_by_user).map(plain).collect();
-    pieces.sort_by_key(|piece| !matches!(piece.data, Data::FunctionResponse(_)));
+    pieces.sort_by_key(|piece| !matches!(piece.data, GeminiPartData::FunctionResponse(_)));
     pieces
 }
 
-fn sent_by_user(part: &Part) -> Option<Data<'_>> {
+fn sent_by_user(part: &ModelMessagePart) -> Option<GeminiPartData<'_>> {
     match part {
-        Part::Text { text } => (!text.is_empty()).then_some(Data::Text(text)),
-        Part::Image(media) | Part::Document(media) => Some(attachment(media)),
-        Part::ToolResult(result) => Some(Data::FunctionResponse(response(result))),
+        ModelMessagePart::Text { text } => (!text.is_empty()).then_some(GeminiPartData::Text(text)),
+        ModelMessagePart::Image(media) | ModelMessagePart::Document(media) => Some(attachment(media)),
+        ModelMessagePart::ToolResult(result) => Some(GeminiPartData::FunctionResponse(response(result))),
         _ => None,
     }
 }
 
-fn attachment(media: &Media) -> Data<'_> {
+fn attachment(media: &ModelMedia) -> GeminiPartData<'_> {
     let mime_type = &media.media_type;
     match &media.source {
-        MediaSource::Data(data) => Data::Inline(Blob { mime_type, data }),
-        MediaSource::Url(file_uri) => Data::File(File { mime_type, file_uri }),
+        ModelMediaSource::Data(data) => GeminiPartData::Inline(GeminiBlob { mime_type, data }),
+        ModelMediaSource::Url(file_uri) => GeminiPartData::File(GeminiFile { mime_type, file_uri }),
     }
 }
 
-fn response(result: &ToolResult) -> Response<'_> {
+fn response(result: &ToolResult) -> GeminiFunctionResponse<'_> {
     let content = &result.content;
     let response = if result.is_error { Outcome::Error(content) } else { Outcome::Output(content) };
-    Response { id: &result.call_id, name: &result.name, response }
+    GeminiFunctionResponse { id: &result.call_id, name: &result.name, response }
 }
 
 /// A signature belongs to the part after it, exactly that part, as it came; thoughts themselves stay home.
-fn model<'a>(target: &'a Target, message: &'a Message) -> Vec<Piece<'a>> {
-    let mut pieces: Vec<Piece<'a>> = Vec::new();
+fn model<'a>(target: &'a ModelTarget, message: &'a ChatMessage) -> Vec<GeminiPart<'a>> {
+    let mut pieces: Vec<GeminiPart<'a>> = Vec::new();
     let mut signature: Option<&str> = None;
     let mut has_calls = false;
     for part in &message.parts {
         match part {
-            Part::Thinking { signature: Some(sealed), .. } => {
-                if let Some(own) = unseal(Wire::Gemini, sealed) {
+            ModelMessagePart::Thinking { signature: Some(sealed), .. } => {
+                if let Some(own) = unseal(WireFormat::Gemini, sealed) {
                     pieces.extend(signature.replace(own).map(alone));
                 }
             }
-            Part::Text { text } if !text.is_empty() => {
-                pieces.push(Piece { data: Data::Text(text), thought_signature: signature.take() });
+            ModelMessagePart::Text { text } if !text.is_empty() => {
+                pieces.push(GeminiPart {
+                    data: GeminiPartData::Text(text),
+                    thought_signature: signature.take(),
+                });
             }
-            Part::ToolCall(call) => {
+            ModelMessagePart::ToolCall(call) => {
                 // Of calls made together only the first is signed.
                 let stand_in = target.dialect.unsigned_call.as_deref().filter(|_| !has_calls);
                 has_calls = true;
-                let data = Data::FunctionCall(Call { id: &call.id, name: &call.name, args: &call.arguments });
-                pieces.push(Piece { data, thought_signature: signature.take().or(stand_in) });
+                let data = GeminiPartData::FunctionCall(GeminiFunctionCall {
+                    id: &call.id,
+                    name: &call.name,
+                    args: &call.arguments,
+                });
+                pieces.push(GeminiPart { data, thought_signature: signature.take().or(stand_in) });
             }
             _ => {}
         }
@@ -142,6 +151,6 @@ fn model<'a>(target: &'a Target, message: &'a Message) -> Vec<Piece<'a>> {
     pieces
 }
 
-fn alone(signature: &str) -> Piece<'_> {
-    Piece { data: Data::Text(""), thought_signature: Some(signature) }
+fn alone(signature: &str) -> GeminiPart<'_> {
+    GeminiPart { data: GeminiPartData::Text(""), thought_signature: Some(signature) }
 }

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::resource;
-use crate::fault::Fault;
+use crate::fault::ModelError;
 use crate::protocol;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(super) struct GeminiEmbedRequest<'a> {
     requests: Vec<One<'a>>,
 }
 
@@ -46,15 +46,15 @@ struct Counts {
     prompt_token_count: Option<u64>,
 }
 
-pub(super) fn body<'a>(target: &Target, texts: &'a [String]) -> Body<'a> {
+pub(super) fn body<'a>(target: &ModelTarget, texts: &'a [String]) -> GeminiEmbedRequest<'a> {
     let one = |text: &'a String| One {
         model: resource(&target.model),
         content: Content { parts: [Part { text }] },
     };
-    Body { requests: texts.iter().map(one).collect() }
+    GeminiEmbedRequest { requests: texts.iter().map(one).collect() }
 }
 
-pub(super) fn read(body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), Fault> {
+pub(super) fn read(body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
     let answer: Answer = protocol::parse(body)?;
     let vectors = answer.embeddings.into_iter().map(|vector| vector.values).collect();
     Ok((vectors, answer.usage_metadata.and_then(|counts| counts.prompt_token_count)))

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::fault::ModelError;
+use crate::refusal::ProviderErrorResponse;
 use crate::transport::span;
 
-pub(super) fn refused(refusal: &Refusal) -> Fault {
+pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
     // An error that comes before a stream's first part may stand in a list.
     let error =
         refusal.body.get("error").or_else(|| refusal.body.pointer("/0/error")).unwrap_or(&refusal.body);
@@ -15,15 +15,15 @@ pub(super) fn refused(refusal: &Refusal) -> Fault {
     let detail = |name| details.iter().find_map(|detail| detail.get(name)?.as_str());
     // A wrong key is a 400 here.
     if matches!(detail("reason"), Some("API_KEY_INVALID" | "API_KEY_SERVICE_BLOCKED")) {
-        return Fault::Unauthorised;
+        return ModelError::Unauthorised;
     }
     let retry_after = refusal.retry_after.or_else(|| span(detail("retryDelay")?));
-    Refusal { status: refusal.status, body: Value::Null, retry_after }
+    ProviderErrorResponse { status: refusal.status, body: Value::Null, retry_after }
         .classed(word("status"), word("message"))
 }
 
-pub(super) fn in_stream(error: &Value) -> Fault {
+pub(super) fn in_stream(error: &Value) -> ModelError {
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|code| (400..600).contains(code)).unwrap_or(500);
-    refused(&Refusal { status, body: serde_json::json!({ "error": error }), retry_after: None })
+    refused(&ProviderErrorResponse { status, body: serde_json::json!({ "error": error }), retry_after: None })
 }

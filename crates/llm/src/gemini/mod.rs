@@ -11,44 +11,49 @@ mod request;
 mod response;
 mod stream;
 
-use crate::chat::{ChatRequest, Event};
-use crate::dialect::KeyPlace;
-use crate::fault::Fault;
-use crate::protocol::{self, Decoder, Protocol, key_header};
-use crate::refusal::Refusal;
-use crate::target::Target;
-use crate::transport::{Call, Head, Streamed};
+use crate::chat::{ChatEvent, ChatRequest};
+use crate::dialect::KeyHeader;
+use crate::fault::ModelError;
+use crate::protocol::{self, StreamDecoder, WireProtocol, key_header};
+use crate::refusal::ProviderErrorResponse;
+use crate::target::ModelTarget;
+use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
-pub(crate) struct Gemini;
+pub(crate) struct GeminiWire;
 
-impl Protocol for Gemini {
-    fn chat(&self, target: &Target, request: &ChatRequest, streamed: Streamed) -> Result<Call, Fault> {
+impl WireProtocol for GeminiWire {
+    fn chat(
+        &self,
+        target: &ModelTarget,
+        request: &ChatRequest,
+        streamed: StreamMode,
+    ) -> Result<ProviderRequest, ModelError> {
         let body = protocol::encode(&request::body(target, request)?, &target.dialect.extra)?;
         let verb = match streamed {
-            Streamed::Yes => "streamGenerateContent?alt=sse",
-            Streamed::No => "generateContent",
+            StreamMode::Yes => "streamGenerateContent?alt=sse",
+            StreamMode::No => "generateContent",
         };
-        Ok(Call { path: path(target, verb), headers: headers(target), body })
+        Ok(ProviderRequest { path: path(target, verb), headers: headers(target), body })
     }
 
-    fn decoder(&self, head: &Head) -> Box<dyn Decoder> {
-        Box::new(stream::Decoder::new(head.request_id.clone()))
+    fn decoder(&self, head: &ProviderResponseHead) -> Box<dyn StreamDecoder> {
+        Box::new(stream::GeminiDecoder::new(head.request_id.clone()))
     }
 
-    fn whole(&self, head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault> {
+    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
         response::whole(head, body)
     }
 
-    fn refused(&self, refusal: &Refusal) -> Fault {
+    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError {
         error::refused(refusal)
     }
 
-    fn embed(&self, target: &Target, texts: &[String]) -> Result<Call, Fault> {
+    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
         let body = protocol::encode(&embeddings::body(target, texts), &target.dialect.extra)?;
-        Ok(Call { path: path(target, "batchEmbedContents"), headers: headers(target), body })
+        Ok(ProviderRequest { path: path(target, "batchEmbedContents"), headers: headers(target), body })
     }
 
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), Fault> {
+    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
         embeddings::read(body)
     }
 }
@@ -58,10 +63,10 @@ fn resource(model: &str) -> String {
     if model.contains('/') { model.to_owned() } else { format!("models/{model}") }
 }
 
-fn path(target: &Target, verb: &str) -> String {
+fn path(target: &ModelTarget, verb: &str) -> String {
     format!("/{}:{verb}", resource(&target.model))
 }
 
-fn headers(target: &Target) -> Vec<(String, String)> {
-    key_header(target, &KeyPlace::Header("x-goog-api-key".to_owned())).into_iter().collect()
+fn headers(target: &ModelTarget) -> Vec<(String, String)> {
+    key_header(target, &KeyHeader::Header("x-goog-api-key".to_owned())).into_iter().collect()
 }

@@ -3,19 +3,19 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::contents::{Content, Data, contents, plain};
-use crate::chat::{ChatRequest, Output, ToolChoice};
+use super::contents::{GeminiContent, GeminiPartData, contents, plain};
+use crate::chat::{ChatRequest, ReplyFormat, ToolChoice};
 use crate::dialect::{JsonMode, ThinkingMode};
-use crate::effort::Effort;
-use crate::fault::Fault;
-use crate::target::Target;
+use crate::effort::ThinkingEffort;
+use crate::fault::ModelError;
+use crate::target::ModelTarget;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Body<'a> {
+pub(super) struct GeminiRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Content<'a>>,
-    contents: Vec<Content<'a>>,
+    system_instruction: Option<GeminiContent<'a>>,
+    contents: Vec<GeminiContent<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tools<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,11 +74,14 @@ struct Thinking {
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_budget: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    thinking_level: Option<Effort>,
+    thinking_level: Option<ThinkingEffort>,
 }
 
-pub(super) fn body<'a>(target: &'a Target, request: &'a ChatRequest) -> Result<Body<'a>, Fault> {
-    Ok(Body {
+pub(super) fn body<'a>(
+    target: &'a ModelTarget,
+    request: &'a ChatRequest,
+) -> Result<GeminiRequest<'a>, ModelError> {
+    Ok(GeminiRequest {
         system_instruction: system(request),
         contents: contents(target, request),
         tools: tools(request),
@@ -87,10 +90,10 @@ pub(super) fn body<'a>(target: &'a Target, request: &'a ChatRequest) -> Result<B
     })
 }
 
-fn system(request: &ChatRequest) -> Option<Content<'_>> {
+fn system(request: &ChatRequest) -> Option<GeminiContent<'_>> {
     let texts = request.system.iter().filter(|text| !text.is_empty());
-    let parts: Vec<_> = texts.map(|text| plain(Data::Text(text))).collect();
-    (!parts.is_empty()).then_some(Content { role: None, parts })
+    let parts: Vec<_> = texts.map(|text| plain(GeminiPartData::Text(text))).collect();
+    (!parts.is_empty()).then_some(GeminiContent { role: None, parts })
 }
 
 fn tools(request: &ChatRequest) -> Vec<Tools<'_>> {
@@ -117,10 +120,10 @@ fn tool_config(request: &ChatRequest) -> Option<ToolConfig<'_>> {
     Some(ToolConfig { function_calling_config: Calling { mode, allowed_function_names } })
 }
 
-fn generation<'a>(target: &Target, request: &'a ChatRequest) -> Generation<'a> {
+fn generation<'a>(target: &ModelTarget, request: &'a ChatRequest) -> Generation<'a> {
     let schema = match &request.output {
-        Output::Json { schema, .. } => Some(schema),
-        Output::Text => None,
+        ReplyFormat::Json { schema, .. } => Some(schema),
+        ReplyFormat::Text => None,
     };
     let mode = target.dialect.json;
     let is_json = schema.is_some() && matches!(mode, JsonMode::Schema | JsonMode::Object);
@@ -135,11 +138,11 @@ fn generation<'a>(target: &Target, request: &'a ChatRequest) -> Generation<'a> {
     }
 }
 
-fn thinking(target: &Target, request: &ChatRequest) -> Option<Thinking> {
+fn thinking(target: &ModelTarget, request: &ChatRequest) -> Option<Thinking> {
     let wanted = request.thinking.filter(|_| target.capabilities.thinking)?;
     let (thinking_budget, thinking_level) = match target.dialect.thinking {
         ThinkingMode::Budget => (Some(wanted.budget_tokens), None),
-        ThinkingMode::Effort => (None, Some(Effort::of(wanted))),
+        ThinkingMode::Effort => (None, Some(ThinkingEffort::of(wanted))),
     };
     Some(Thinking { include_thoughts: true, thinking_budget, thinking_level })
 }

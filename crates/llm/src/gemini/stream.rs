@@ -1,27 +1,27 @@
 //! Chunks of a Gemini stream. [`super`] says what counts as the end.
 
 use super::error;
-use super::response::{Call, Candidate, Chunk, Piece, stop_reason};
-use crate::chat::{Event, StopReason, Usage};
-use crate::fault::Fault;
-use crate::protocol::{self, Flow, call_id};
+use super::response::{GeminiCandidate, GeminiChunk, GeminiReplyCall, GeminiReplyPart, stop_reason};
+use crate::chat::{ChatEvent, StopReason, TokenUsage};
+use crate::fault::ModelError;
+use crate::protocol::{self, DecodeStatus, call_id};
 use crate::seal::seal;
 use crate::sse;
-use crate::target::Wire;
+use crate::target::WireFormat;
 
 #[derive(Debug)]
-pub(super) struct Decoder {
+pub(super) struct GeminiDecoder {
     request_id: Option<String>,
     has_started: bool,
     answer_id: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<TokenUsage>,
     /// The reason and what was said about it.
     finish: Option<(String, Option<String>)>,
     is_blocked: bool,
     calls: usize,
 }
 
-impl Decoder {
+impl GeminiDecoder {
     pub(super) fn new(request_id: Option<String>) -> Self {
         Self {
             request_id,
@@ -34,21 +34,21 @@ impl Decoder {
         }
     }
 
-    pub(super) fn chunk(&mut self, chunk: Chunk, out: &mut Vec<Event>) -> Result<(), Fault> {
+    pub(super) fn chunk(&mut self, chunk: GeminiChunk, out: &mut Vec<ChatEvent>) -> Result<(), ModelError> {
         if let Some(error) = chunk.error {
             return Err(error::in_stream(&error));
         }
         if !self.has_started {
             self.has_started = true;
             let request_id = self.request_id.take().or_else(|| chunk.response_id.clone());
-            out.push(Event::Started { request_id, model: chunk.model_version });
+            out.push(ChatEvent::Started { request_id, model: chunk.model_version });
             self.answer_id = chunk.response_id;
         }
         // Each chunk counts anew from the start; the last one is the bill.
         let usage = chunk.usage_metadata.map(|counts| counts.usage()).filter(|usage| !usage.estimated);
         if usage.is_some() && usage != self.usage {
             self.usage = usage;
-            out.extend(usage.map(Event::Usage));
+            out.extend(usage.map(ChatEvent::Usage));
         }
         self.is_blocked |= chunk.prompt_feedback.is_some_and(|feedback| feedback.block_reason.is_some());
         for candidate in chunk.candidates.into_iter().filter(|candidate| candidate.index == 0) {
@@ -57,7 +57,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn candidate(&mut self, candidate: Candidate, out: &mut Vec<Event>) {
+    fn candidate(&mut self, candidate: GeminiCandidate, out: &mut Vec<ChatEvent>) {
         for piece in candidate.content.parts {
             self.piece(piece, out);
         }
@@ -67,48 +67,52 @@ impl Decoder {
     }
 
     /// A signature goes out before the part that carried it, and goes back the same way.
-    fn piece(&mut self, piece: Piece, out: &mut Vec<Event>) {
+    fn piece(&mut self, piece: GeminiReplyPart, out: &mut Vec<ChatEvent>) {
         let text = piece.text.filter(|text| !text.is_empty());
         let signature =
-            piece.thought_signature.map(|sign| Event::ThinkingSignature(seal(Wire::Gemini, &sign)));
+            piece.thought_signature.map(|sign| ChatEvent::ThinkingSignature(seal(WireFormat::Gemini, &sign)));
         if piece.thought {
-            out.extend(text.map(Event::Thinking));
+            out.extend(text.map(ChatEvent::Thinking));
             out.extend(signature);
             return;
         }
         out.extend(signature);
-        out.extend(text.map(Event::Text));
+        out.extend(text.map(ChatEvent::Text));
         if let Some(call) = piece.function_call {
             self.call(call, out);
         }
     }
 
-    fn call(&mut self, call: Call, out: &mut Vec<Event>) {
+    fn call(&mut self, call: GeminiReplyCall, out: &mut Vec<ChatEvent>) {
         let index = self.calls;
         self.calls += 1;
         let id = call.id.filter(|id| !id.is_empty());
         let id = id.unwrap_or_else(|| call_id(self.answer_id.as_deref(), index));
-        out.push(Event::ToolCallStarted { index, id, name: call.name });
+        out.push(ChatEvent::ToolCallStarted { index, id, name: call.name });
         if !call.args.is_null() {
-            out.push(Event::ToolCallArguments { index, fragment: call.args.to_string() });
+            out.push(ChatEvent::ToolCallArguments { index, fragment: call.args.to_string() });
         }
     }
 }
 
-impl protocol::Decoder for Decoder {
-    fn take(&mut self, message: &sse::Message, out: &mut Vec<Event>) -> Result<Flow, Fault> {
+impl protocol::StreamDecoder for GeminiDecoder {
+    fn take(
+        &mut self,
+        message: &sse::SseMessage,
+        out: &mut Vec<ChatEvent>,
+    ) -> Result<DecodeStatus, ModelError> {
         self.chunk(protocol::parse(message.data.as_bytes())?, out)?;
-        Ok(Flow::More)
+        Ok(DecodeStatus::More)
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
+    fn end(&mut self, out: &mut Vec<ChatEvent>) -> Result<(), ModelError> {
         let stop = match self.finish.take() {
             Some((reason, message)) => stop_reason(&reason, message, self.calls > 0)?,
             None if self.is_blocked => StopReason::Refused,
-            None => return Err(Fault::Interrupted),
+            None => return Err(ModelError::Interrupted),
         };
-        let usage = self.usage.unwrap_or(Usage { estimated: true, ..Usage::default() });
-        out.push(Event::Finished { stop, usage });
+        let usage = self.usage.unwrap_or(TokenUsage { estimated: true, ..TokenUsage::default() });
+        out.push(ChatEvent::Finished { stop, usage });
         Ok(())
     }
 }

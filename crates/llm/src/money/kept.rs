@@ -9,7 +9,7 @@ const GENERATION: usize = 4_096;
 
 /// Texts are known by a hash of 64 bits under a key of this process: two that meet by chance would share an estimate.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct TokenCountCache {
     hasher: RandomState,
     generations: Mutex<Generations>,
 }
@@ -20,7 +20,7 @@ struct Generations {
     old: HashMap<u64, u64>,
 }
 
-impl Kept {
+impl TokenCountCache {
     pub(super) fn get(&self, text: &str, count: impl FnOnce() -> u64) -> u64 {
         let hash = self.hasher.hash_one(text);
         if let Some(known) = self.lock().find(hash) {
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_text_is_counted_once_and_memory_is_bounded() {
-        let kept = Kept::default();
+        let kept = TokenCountCache::default();
         assert_eq!(kept.get("a", || 1), 1);
         assert_eq!(kept.get("a", || panic!("counted already")), 1);
         for number in 0..3 * GENERATION {

@@ -6,5 +6,5 @@ mod price;
 mod tokens;
 
 pub use cost::Cost;
-pub use price::{Price, PriceBook};
+pub use price::{ModelPrice, PriceBook};
 pub use tokens::{count, count_for, count_message, estimate_request};

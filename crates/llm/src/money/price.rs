@@ -9,12 +9,12 @@ use munshi_types::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::cost::Cost;
-use crate::chat::Usage;
-use crate::target::{Target, Wire};
+use crate::chat::TokenUsage;
+use crate::target::{ModelTarget, WireFormat};
 
 /// A price of one's own, in millionths of a dollar for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Price {
+pub struct ModelPrice {
     pub input: u64,
     pub output: u64,
     pub cache_read: u64,
@@ -22,10 +22,10 @@ pub struct Price {
     pub cache_write_1h: u64,
 }
 
-impl Price {
+impl ModelPrice {
     pub const FREE: Self = Self { input: 0, output: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0 };
 
-    fn of(&self, usage: &Usage) -> Cost {
+    fn of(&self, usage: &TokenUsage) -> Cost {
         let parts = [
             (usage.input, self.input),
             (usage.output, self.output),
@@ -43,12 +43,12 @@ impl Price {
 /// narrowest first. A tenant's book is laid over the installation's.
 #[derive(Clone, Debug, Default)]
 pub struct PriceBook {
-    own: BTreeMap<String, Price>,
+    own: BTreeMap<String, ModelPrice>,
     beneath: Option<Box<PriceBook>>,
 }
 
 impl PriceBook {
-    pub fn new(own: BTreeMap<String, Price>) -> Self {
+    pub fn new(own: BTreeMap<String, ModelPrice>) -> Self {
         Self { own, beneath: None }
     }
 
@@ -58,8 +58,8 @@ impl PriceBook {
     }
 
     /// None when nobody knows this model's price.
-    pub fn cost(&self, target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> {
-        if target.wire == Wire::Offline {
+    pub fn cost(&self, target: &ModelTarget, usage: &TokenUsage, at: Timestamp) -> Option<Cost> {
+        if target.wire == WireFormat::Offline {
             return Some(Cost::ZERO);
         }
         match self.own_price(target) {
@@ -70,7 +70,7 @@ impl PriceBook {
 }
 
 impl PriceBook {
-    fn own_price(&self, target: &Target) -> Option<&Price> {
+    fn own_price(&self, target: &ModelTarget) -> Option<&ModelPrice> {
         let lower = || self.beneath.as_ref().and_then(|beneath| beneath.own_price(target));
         if self.own.is_empty() {
             return lower();
@@ -81,7 +81,7 @@ impl PriceBook {
     }
 }
 
-fn from_the_book(target: &Target, usage: &Usage, at: Timestamp) -> Option<Cost> {
+fn from_the_book(target: &ModelTarget, usage: &TokenUsage, at: Timestamp) -> Option<Cost> {
     if target.price_provider.is_empty() {
         return None;
     }
@@ -111,14 +111,14 @@ fn as_float(tokens: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn claude() -> Target {
-        let mut target = Target::new("sonnet", Wire::Anthropic, "", "claude-sonnet-4-5");
+    fn claude() -> ModelTarget {
+        let mut target = ModelTarget::new("sonnet", WireFormat::Anthropic, "", "claude-sonnet-4-5");
         target.price_provider = "anthropic".to_owned();
         target
     }
 
-    fn hundred_thousand(part: impl FnOnce(&mut Usage, u64)) -> Usage {
-        let mut usage = Usage::default();
+    fn hundred_thousand(part: impl FnOnce(&mut TokenUsage, u64)) -> TokenUsage {
+        let mut usage = TokenUsage::default();
         part(&mut usage, 100_000);
         usage
     }
@@ -140,12 +140,12 @@ mod tests {
     fn own_prices_come_first_and_nobody_guesses() {
         let at = Timestamp::EPOCH;
         let usage = hundred_thousand(|usage, count| usage.input = count);
-        let unknown = Target::new("x", Wire::OpenAi, "", "no-such-model");
+        let unknown = ModelTarget::new("x", WireFormat::OpenAi, "", "no-such-model");
         assert_eq!(PriceBook::default().cost(&unknown, &usage, at), None);
-        let price = Price { input: 2_000_000, ..Price::FREE };
+        let price = ModelPrice { input: 2_000_000, ..ModelPrice::FREE };
         let own = PriceBook::new(BTreeMap::from([("no-such-model".to_owned(), price)]));
         assert_eq!(own.cost(&unknown, &usage, at), Some(Cost::from_micros(200_000)));
-        let cheaper = Price { input: 1_000_000, ..Price::FREE };
+        let cheaper = ModelPrice { input: 1_000_000, ..ModelPrice::FREE };
         let tenant = PriceBook::new(BTreeMap::from([("no-such-model".to_owned(), cheaper)]));
         assert_eq!(tenant.over(&own).cost(&unknown, &usage, at), Some(Cost::from_micros(100_000)));
         let narrower = PriceBook::new(BTreeMap::from([("models.x".to_owned(), price)]));

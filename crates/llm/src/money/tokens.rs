@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use super::kept::Kept;
-use crate::chat::{ChatRequest, Media, MediaSource, Message, Output, Part};
-use crate::target::{Target, Wire};
+use super::kept::TokenCountCache;
+use crate::chat::{ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ReplyFormat};
+use crate::target::{ModelTarget, WireFormat};
 
 /// What an image costs at most, and a page of a document with its picture.
 const PAGE_TOKENS: u64 = 3_000;
@@ -21,16 +21,16 @@ const WRAPPING_TOKENS: u64 = 8;
 const WORTH_KEEPING: usize = 200;
 
 /// Prompts and histories come again with every call; their counts are kept.
-static KEPT: LazyLock<Kept> = LazyLock::new(Kept::default);
+static KEPT: LazyLock<TokenCountCache> = LazyLock::new(TokenCountCache::default);
 
 /// How many tokens a provider's models make of a hundred of ours, in Latin letters and in others. Ours is unusually
 /// dense in Indian scripts, so the others' figures there are far higher; they are chosen to err on the high side and not
 /// measured, since no provider's counter is at hand.
-const fn factors(provider: &str, wire: Wire) -> (u64, u64) {
+const fn factors(provider: &str, wire: WireFormat) -> (u64, u64) {
     match (provider.as_bytes(), wire) {
-        (b"openai" | b"azure" | b"offline", _) | (_, Wire::Offline) => (100, 100),
-        (b"google" | b"gemini", _) | (_, Wire::Gemini) => (110, 150),
-        (b"anthropic", _) | (_, Wire::Anthropic) => (125, 300),
+        (b"openai" | b"azure" | b"offline", _) | (_, WireFormat::Offline) => (100, 100),
+        (b"google" | b"gemini", _) | (_, WireFormat::Gemini) => (110, 150),
+        (b"anthropic", _) | (_, WireFormat::Anthropic) => (125, 300),
         _ => (125, 350),
     }
 }
@@ -45,7 +45,7 @@ pub fn count(text: &str) -> u64 {
 }
 
 /// What the text is likely to count as at a target.
-pub fn count_for(target: &Target, text: &str) -> u64 {
+pub fn count_for(target: &ModelTarget, text: &str) -> u64 {
     let (latin, other) = factors(target.provider_name(), target.wire);
     let bytes = text.len().max(1) as u64;
     let foreign = text.bytes().filter(|byte| !byte.is_ascii()).count() as u64;
@@ -54,12 +54,12 @@ pub fn count_for(target: &Target, text: &str) -> u64 {
 }
 
 /// What a message says, without pictures.
-pub fn count_message(target: &Target, message: &Message) -> u64 {
+pub fn count_message(target: &ModelTarget, message: &ChatMessage) -> u64 {
     message.parts.iter().map(|part| estimate_part(target, part)).sum()
 }
 
 /// What a request is likely to use as input.
-pub fn estimate_request(target: &Target, request: &ChatRequest) -> u64 {
+pub fn estimate_request(target: &ModelTarget, request: &ChatRequest) -> u64 {
     let system: u64 = request.system.iter().map(|block| count_for(target, block)).sum();
     let tools = request.tools.iter().map(|tool| {
         let texts = [tool.name.as_str(), &tool.description, &tool.parameters.to_string()];
@@ -68,29 +68,29 @@ pub fn estimate_request(target: &Target, request: &ChatRequest) -> u64 {
     let messages = request.messages.iter().flat_map(|message| &message.parts);
     let messages: u64 = messages.map(|part| WRAPPING_TOKENS + estimate_part(target, part)).sum();
     let form = match &request.output {
-        Output::Json { schema, .. } => count_for(target, &schema.to_string()) + WRAPPING_TOKENS,
-        Output::Text => 0,
+        ReplyFormat::Json { schema, .. } => count_for(target, &schema.to_string()) + WRAPPING_TOKENS,
+        ReplyFormat::Text => 0,
     };
     system + tools.sum::<u64>() + messages + form
 }
 
-fn estimate_part(target: &Target, part: &Part) -> u64 {
+fn estimate_part(target: &ModelTarget, part: &ModelMessagePart) -> u64 {
     match part {
-        Part::Text { text } | Part::Thinking { text, .. } => count_for(target, text),
-        Part::Image(_) => PAGE_TOKENS,
-        Part::Document(media) => estimate_document(target, media),
-        Part::ToolCall(call) => {
+        ModelMessagePart::Text { text } | ModelMessagePart::Thinking { text, .. } => count_for(target, text),
+        ModelMessagePart::Image(_) => PAGE_TOKENS,
+        ModelMessagePart::Document(media) => estimate_document(target, media),
+        ModelMessagePart::ToolCall(call) => {
             count_for(target, &call.name) + count_for(target, &call.arguments.to_string())
         }
-        Part::ToolResult(result) => count_for(target, &result.content),
-        Part::SealedThinking { data } => count_for(target, data),
-        Part::State { .. } => 0,
+        ModelMessagePart::ToolResult(result) => count_for(target, &result.content),
+        ModelMessagePart::SealedThinking { data } => count_for(target, data),
+        ModelMessagePart::State { .. } => 0,
     }
 }
 
 /// Text is counted; pages are, where the file says them openly, and reckoned by its size where not.
-fn estimate_document(target: &Target, media: &Media) -> u64 {
-    let MediaSource::Data(data) = &media.source else { return UNSEEN_TOKENS };
+fn estimate_document(target: &ModelTarget, media: &ModelMedia) -> u64 {
+    let ModelMediaSource::Data(data) = &media.source else { return UNSEEN_TOKENS };
     if let Ok(Some(text)) = crate::media::text(media) {
         return count_for(target, &text) + WRAPPING_TOKENS;
     }
@@ -105,13 +105,17 @@ fn estimate_document(target: &Target, media: &Media) -> u64 {
 mod tests {
     use super::*;
 
-    fn at(provider: &str, wire: Wire) -> Target {
-        Target { price_provider: provider.to_owned(), ..Target::new("t", wire, "", "m") }
+    fn at(provider: &str, wire: WireFormat) -> ModelTarget {
+        ModelTarget { price_provider: provider.to_owned(), ..ModelTarget::new("t", wire, "", "m") }
     }
 
     #[test]
     fn every_script_counts_and_no_provider_counts_less_than_ours() {
-        let others = [("anthropic", Wire::Anthropic), ("google", Wire::Gemini), ("mistral", Wire::OpenAi)];
+        let others = [
+            ("anthropic", WireFormat::Anthropic),
+            ("google", WireFormat::Gemini),
+            ("mistral", WireFormat::OpenAi),
+        ];
         for text in ["hello", "नमस्ते दुकान", "வணக்கம்", "🙏"] {
             assert!(count(text) > 0);
             for (provider, wire) in others {
@@ -121,16 +125,16 @@ mod tests {
             }
         }
         assert_eq!(count(""), 0);
-        assert_eq!(count_for(&at("openai", Wire::OpenAi), "hello"), count("hello"));
+        assert_eq!(count_for(&at("openai", WireFormat::OpenAi), "hello"), count("hello"));
     }
 
     #[test]
     fn a_document_counts_for_what_is_in_it() {
         use base64::Engine;
         let document = |media_type: &str, bytes: &[u8]| {
-            let source = MediaSource::Data(base64::engine::general_purpose::STANDARD.encode(bytes));
-            let part = Part::Document(Media { media_type: media_type.to_owned(), source });
-            estimate_part(&at("openai", Wire::OpenAi), &part)
+            let source = ModelMediaSource::Data(base64::engine::general_purpose::STANDARD.encode(bytes));
+            let part = ModelMessagePart::Document(ModelMedia { media_type: media_type.to_owned(), source });
+            estimate_part(&at("openai", WireFormat::OpenAi), &part)
         };
         let text = "a line of the ledger\n".repeat(10_000);
         assert!(document("text/plain", text.as_bytes()) > 40_000);
@@ -140,11 +144,11 @@ mod tests {
 
     #[test]
     fn a_longer_request_never_counts_less() {
-        let target = crate::target::Target::offline();
+        let target = crate::target::ModelTarget::offline();
         let mut request = ChatRequest { system: vec!["Be kind.".to_owned()], ..ChatRequest::default() };
         let mut last = estimate_request(&target, &request);
         for _ in 0..5 {
-            request.messages.push(Message::user("how much does Ramesh owe me?"));
+            request.messages.push(ChatMessage::user("how much does Ramesh owe me?"));
             let now = estimate_request(&target, &request);
             assert!(now > last);
             last = now;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::KeyPlace;
-use crate::fault::Fault;
+use crate::dialect::KeyHeader;
+use crate::fault::ModelError;
 use crate::protocol::{self, key_header};
-use crate::target::Target;
-use crate::transport::Call;
+use crate::target::ModelTarget;
+use crate::transport::ProviderRequest;
 
 #[derive(Debug, Serialize)]
 struct Body<'a> {
@@ -33,14 +33,14 @@ struct Counts {
     prompt_tokens: Option<u64>,
 }
 
-pub(super) fn call(target: &Target, texts: &[String]) -> Result<Call, Fault> {
+pub(super) fn call(target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
     let body = Body { model: &target.model, input: texts, encoding_format: "float" };
-    let headers = key_header(target, &KeyPlace::Bearer).into_iter().collect();
+    let headers = key_header(target, &KeyHeader::Bearer).into_iter().collect();
     let body = protocol::encode(&body, &target.dialect.extra)?;
-    Ok(Call { path: "/embeddings".to_owned(), headers, body })
+    Ok(ProviderRequest { path: "/embeddings".to_owned(), headers, body })
 }
 
-pub(super) fn read(body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), Fault> {
+pub(super) fn read(body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
     let mut answer: Answer = protocol::parse(body)?;
     answer.data.sort_by_key(|row| row.index);
     let vectors = answer.data.into_iter().map(|row| row.embedding).collect();

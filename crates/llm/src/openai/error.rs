@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use crate::fault::Fault;
-use crate::refusal::Refusal;
+use crate::fault::ModelError;
+use crate::refusal::ProviderErrorResponse;
 
-pub(super) fn refused(refusal: &Refusal) -> Fault {
+pub(super) fn refused(refusal: &ProviderErrorResponse) -> ModelError {
     let error = refusal.body.get("error").unwrap_or(&refusal.body);
     let word = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = error.as_str().unwrap_or_else(|| word("message"));
@@ -14,7 +14,7 @@ pub(super) fn refused(refusal: &Refusal) -> Fault {
 }
 
 /// In a stream the status has long been 200. Compatible servers give the real one as `code`; OpenAI gives a word.
-pub(super) fn in_stream(error: &Value) -> Fault {
+pub(super) fn in_stream(error: &Value) -> ModelError {
     let number = |name| error.get(name).and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let given = number("code").or_else(|| number("status")).filter(|code| (400..600).contains(code));
     let word = |name| error.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -25,5 +25,5 @@ pub(super) fn in_stream(error: &Value) -> Fault {
         ("overloaded_error" | "service_unavailable_error", _) => 503,
         _ => 500,
     });
-    refused(&Refusal { status, body: serde_json::json!({ "error": error }), retry_after: None })
+    refused(&ProviderErrorResponse { status, body: serde_json::json!({ "error": error }), retry_after: None })
 }

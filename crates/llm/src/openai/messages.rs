@@ -3,24 +3,26 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::chat::{ChatRequest, Media, MediaSource, Message, Part, Role, ToolResult};
-use crate::fault::Fault;
+use crate::chat::{
+    ChatMessage, ChatRequest, ModelMedia, ModelMediaSource, ModelMessagePart, ModelRole, ToolResult,
+};
+use crate::fault::ModelError;
 use crate::media;
-use crate::target::Target;
+use crate::target::ModelTarget;
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
-pub(super) enum Turn<'a> {
+pub(super) enum OpenAiMessage<'a> {
     System {
         content: String,
     },
     User {
-        content: Content<'a>,
+        content: OpenAiContent<'a>,
     },
     Assistant {
         content: Option<String>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<OpenAiToolCall<'a>>,
         /// Thinking, under the name the target's dialect gives it.
         #[serde(flatten)]
         thinking: Map<String, Value>,
@@ -34,32 +36,32 @@ pub(super) enum Turn<'a> {
 /// A plain string where it can be: some small servers read nothing else.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Content<'a> {
+pub(super) enum OpenAiContent<'a> {
     Text(&'a str),
-    Pieces(Vec<Piece<'a>>),
+    Pieces(Vec<OpenAiContentPart<'a>>),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Piece<'a> {
+pub(super) enum OpenAiContentPart<'a> {
     Text { text: std::borrow::Cow<'a, str> },
-    ImageUrl { image_url: Url },
-    File { file: File },
+    ImageUrl { image_url: OpenAiImageUrl },
+    File { file: OpenAiFile },
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Url {
+pub(super) struct OpenAiImageUrl {
     url: String,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct File {
+pub(super) struct OpenAiFile {
     filename: &'static str,
     file_data: String,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Call<'a> {
+pub(super) struct OpenAiToolCall<'a> {
     id: &'a str,
     #[serde(rename = "type")]
     kind: &'static str,
@@ -72,60 +74,65 @@ struct Function<'a> {
     arguments: String,
 }
 
-pub(super) fn turns<'a>(target: &Target, request: &'a ChatRequest) -> Result<Vec<Turn<'a>>, Fault> {
+pub(super) fn turns<'a>(
+    target: &ModelTarget,
+    request: &'a ChatRequest,
+) -> Result<Vec<OpenAiMessage<'a>>, ModelError> {
     let mut turns = Vec::with_capacity(request.messages.len() + 1);
     let system: Vec<&str> =
         request.system.iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
     if !system.is_empty() {
-        turns.push(Turn::System { content: system.join("\n\n") });
+        turns.push(OpenAiMessage::System { content: system.join("\n\n") });
     }
     for message in &request.messages {
         match message.role {
-            Role::User => user(message, &mut turns)?,
-            Role::Assistant => turns.extend(assistant(target, message)),
+            ModelRole::User => user(message, &mut turns)?,
+            ModelRole::Assistant => turns.extend(assistant(target, message)),
         }
     }
     Ok(turns)
 }
 
-fn user<'a>(message: &'a Message, turns: &mut Vec<Turn<'a>>) -> Result<(), Fault> {
+fn user<'a>(message: &'a ChatMessage, turns: &mut Vec<OpenAiMessage<'a>>) -> Result<(), ModelError> {
     let mut pieces = Vec::new();
     for part in &message.parts {
         match part {
-            Part::ToolResult(result) => turns.push(result_turn(result)),
-            Part::Text { text } if !text.is_empty() => pieces.push(Piece::Text { text: text.into() }),
-            Part::Image(media) => pieces.push(image(media)),
-            Part::Document(media) => pieces.push(document(media)?),
+            ModelMessagePart::ToolResult(result) => turns.push(result_turn(result)),
+            ModelMessagePart::Text { text } if !text.is_empty() => {
+                pieces.push(OpenAiContentPart::Text { text: text.into() });
+            }
+            ModelMessagePart::Image(media) => pieces.push(image(media)),
+            ModelMessagePart::Document(media) => pieces.push(document(media)?),
             _ => {}
         }
     }
     match (pieces.as_slice(), message.parts.as_slice()) {
         ([], _) => {}
-        ([Piece::Text { .. }], [Part::Text { text }]) => {
-            turns.push(Turn::User { content: Content::Text(text) });
+        ([OpenAiContentPart::Text { .. }], [ModelMessagePart::Text { text }]) => {
+            turns.push(OpenAiMessage::User { content: OpenAiContent::Text(text) });
         }
-        _ => turns.push(Turn::User { content: Content::Pieces(pieces) }),
+        _ => turns.push(OpenAiMessage::User { content: OpenAiContent::Pieces(pieces) }),
     }
     Ok(())
 }
 
 /// The wire has no mark for a failed tool, so the text says it.
-fn result_turn(result: &ToolResult) -> Turn<'_> {
+fn result_turn(result: &ToolResult) -> OpenAiMessage<'_> {
     let content = if result.is_error { format!("ERROR: {}", result.content) } else { result.content.clone() };
-    Turn::Tool { tool_call_id: &result.call_id, content }
+    OpenAiMessage::Tool { tool_call_id: &result.call_id, content }
 }
 
-fn assistant<'a>(target: &Target, message: &'a Message) -> Option<Turn<'a>> {
+fn assistant<'a>(target: &ModelTarget, message: &'a ChatMessage) -> Option<OpenAiMessage<'a>> {
     let mut tool_calls = Vec::new();
     let mut thoughts = String::new();
     for part in &message.parts {
         match part {
-            Part::ToolCall(call) => tool_calls.push(Call {
+            ModelMessagePart::ToolCall(call) => tool_calls.push(OpenAiToolCall {
                 id: &call.id,
                 kind: "function",
                 function: Function { name: &call.name, arguments: call.arguments.to_string() },
             }),
-            Part::Thinking { text, .. } => thoughts.push_str(text),
+            ModelMessagePart::Thinking { text, .. } => thoughts.push_str(text),
             _ => {}
         }
     }
@@ -137,22 +144,22 @@ fn assistant<'a>(target: &Target, message: &'a Message) -> Option<Turn<'a>> {
     if let Some(field) = target.dialect.thinking_field.as_ref().filter(|_| !thoughts.is_empty()) {
         thinking.insert(field.clone(), Value::String(thoughts));
     }
-    Some(Turn::Assistant { content: (!text.is_empty()).then_some(text), tool_calls, thinking })
+    Some(OpenAiMessage::Assistant { content: (!text.is_empty()).then_some(text), tool_calls, thinking })
 }
 
-fn image(media: &Media) -> Piece<'_> {
+fn image(media: &ModelMedia) -> OpenAiContentPart<'_> {
     let url = match &media.source {
-        MediaSource::Url(url) => url.clone(),
-        MediaSource::Data(_) => media::data_url(media).unwrap_or_default(),
+        ModelMediaSource::Url(url) => url.clone(),
+        ModelMediaSource::Data(_) => media::data_url(media).unwrap_or_default(),
     };
-    Piece::ImageUrl { image_url: Url { url } }
+    OpenAiContentPart::ImageUrl { image_url: OpenAiImageUrl { url } }
 }
 
-fn document(media: &Media) -> Result<Piece<'_>, Fault> {
+fn document(media: &ModelMedia) -> Result<OpenAiContentPart<'_>, ModelError> {
     if let Some(text) = media::text(media)? {
-        return Ok(Piece::Text { text: text.into() });
+        return Ok(OpenAiContentPart::Text { text: text.into() });
     }
     let file_data = media::data_url(media)
         .ok_or_else(|| media::unreadable("this wire takes documents as data, not by their address"))?;
-    Ok(Piece::File { file: File { filename: "document.pdf", file_data } })
+    Ok(OpenAiContentPart::File { file: OpenAiFile { filename: "document.pdf", file_data } })
 }

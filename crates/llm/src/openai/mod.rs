@@ -12,41 +12,50 @@ mod request;
 mod response;
 mod stream;
 
-use crate::chat::{ChatRequest, Event};
-use crate::dialect::KeyPlace;
-use crate::fault::Fault;
-use crate::protocol::{self, Decoder, Protocol, key_header};
-use crate::refusal::Refusal;
-use crate::target::Target;
-use crate::transport::{Call, Head, Streamed};
+use crate::chat::{ChatEvent, ChatRequest};
+use crate::dialect::KeyHeader;
+use crate::fault::ModelError;
+use crate::protocol::{self, StreamDecoder, WireProtocol, key_header};
+use crate::refusal::ProviderErrorResponse;
+use crate::target::ModelTarget;
+use crate::transport::{ProviderRequest, ProviderResponseHead, StreamMode};
 
-pub(crate) struct OpenAi;
+pub(crate) struct OpenAiWire;
 
-impl Protocol for OpenAi {
-    fn chat(&self, target: &Target, request: &ChatRequest, streamed: Streamed) -> Result<Call, Fault> {
+impl WireProtocol for OpenAiWire {
+    fn chat(
+        &self,
+        target: &ModelTarget,
+        request: &ChatRequest,
+        streamed: StreamMode,
+    ) -> Result<ProviderRequest, ModelError> {
         let body = request::body(target, request, streamed)?;
         let extra = request::extra(target, request);
-        let headers = key_header(target, &KeyPlace::Bearer).into_iter().collect();
-        Ok(Call { path: "/chat/completions".to_owned(), headers, body: protocol::encode(&body, &extra)? })
+        let headers = key_header(target, &KeyHeader::Bearer).into_iter().collect();
+        Ok(ProviderRequest {
+            path: "/chat/completions".to_owned(),
+            headers,
+            body: protocol::encode(&body, &extra)?,
+        })
     }
 
-    fn decoder(&self, head: &Head) -> Box<dyn Decoder> {
-        Box::new(stream::Decoder::new(head.request_id.clone()))
+    fn decoder(&self, head: &ProviderResponseHead) -> Box<dyn StreamDecoder> {
+        Box::new(stream::OpenAiDecoder::new(head.request_id.clone()))
     }
 
-    fn whole(&self, head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault> {
+    fn whole(&self, head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
         response::whole(head, body)
     }
 
-    fn refused(&self, refusal: &Refusal) -> Fault {
+    fn refused(&self, refusal: &ProviderErrorResponse) -> ModelError {
         error::refused(refusal)
     }
 
-    fn embed(&self, target: &Target, texts: &[String]) -> Result<Call, Fault> {
+    fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<ProviderRequest, ModelError> {
         embeddings::call(target, texts)
     }
 
-    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), Fault> {
+    fn embedded(&self, body: &[u8]) -> Result<(Vec<Vec<f32>>, Option<u64>), ModelError> {
         embeddings::read(body)
     }
 }

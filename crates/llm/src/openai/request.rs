@@ -3,18 +3,18 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::messages::{Turn, turns};
-use crate::chat::{ChatRequest, Output, ToolChoice};
+use super::messages::{OpenAiMessage, turns};
+use crate::chat::{ChatRequest, ReplyFormat, ToolChoice};
 use crate::dialect::{JsonMode, OutputLimit};
-use crate::effort::Effort;
-use crate::fault::Fault;
-use crate::target::Target;
-use crate::transport::Streamed;
+use crate::effort::ThinkingEffort;
+use crate::fault::ModelError;
+use crate::target::ModelTarget;
+use crate::transport::StreamMode;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(super) struct OpenAiChatBody<'a> {
     model: &'a str,
-    messages: Vec<Turn<'a>>,
+    messages: Vec<OpenAiMessage<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ pub(super) struct Body<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<Effort>,
+    reasoning_effort: Option<ThinkingEffort>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Format<'a>>,
     stream: bool,
@@ -85,15 +85,15 @@ struct StreamOptions {
 }
 
 pub(super) fn body<'a>(
-    target: &'a Target,
+    target: &'a ModelTarget,
     request: &'a ChatRequest,
-    streamed: Streamed,
-) -> Result<Body<'a>, Fault> {
+    streamed: StreamMode,
+) -> Result<OpenAiChatBody<'a>, ModelError> {
     let (dialect, limit) = (&target.dialect, request.max_output_tokens);
-    let is_streamed = streamed == Streamed::Yes;
-    let effort = request.thinking.filter(|_| target.capabilities.thinking).map(Effort::of);
+    let is_streamed = streamed == StreamMode::Yes;
+    let effort = request.thinking.filter(|_| target.capabilities.thinking).map(ThinkingEffort::of);
     let temperature = request.temperature_milli.filter(|_| dialect.temperature);
-    Ok(Body {
+    Ok(OpenAiChatBody {
         model: &target.model,
         messages: turns(target, request)?,
         tools: request.tools.iter().map(|spec| tool(spec)).collect(),
@@ -111,7 +111,7 @@ pub(super) fn body<'a>(
 }
 
 /// The target's own fields, and the end user's name under the name it has there.
-pub(super) fn extra(target: &Target, request: &ChatRequest) -> Map<String, Value> {
+pub(super) fn extra(target: &ModelTarget, request: &ChatRequest) -> Map<String, Value> {
     let mut extra = target.dialect.extra.clone();
     if let (Some(field), Some(user)) = (&target.dialect.user_field, &request.user) {
         extra.insert(field.clone(), Value::String(user.clone()));
@@ -135,8 +135,8 @@ fn tool_choice(request: &ChatRequest) -> Option<Choice<'_>> {
     }
 }
 
-fn format<'a>(target: &Target, request: &'a ChatRequest) -> Option<Format<'a>> {
-    let Output::Json { name, schema } = &request.output else { return None };
+fn format<'a>(target: &ModelTarget, request: &'a ChatRequest) -> Option<Format<'a>> {
+    let ReplyFormat::Json { name, schema } = &request.output else { return None };
     match target.dialect.json {
         JsonMode::Schema => {
             Some(Format::JsonSchema { json_schema: Schema { name, schema, strict: is_strict(schema) } })

@@ -4,57 +4,57 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::error;
-use super::stream::Decoder;
-use crate::chat::{Event, StopReason, Usage};
-use crate::fault::Fault;
-use crate::protocol::{self, Decoder as _};
-use crate::transport::Head;
+use super::stream::OpenAiDecoder;
+use crate::chat::{ChatEvent, StopReason, TokenUsage};
+use crate::fault::ModelError;
+use crate::protocol::{self, StreamDecoder as _};
+use crate::transport::ProviderResponseHead;
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Chunk {
+pub(super) struct OpenAiChunk {
     pub id: Option<String>,
     pub model: Option<String>,
     #[serde(default)]
-    pub choices: Vec<Choice>,
-    pub usage: Option<Counts>,
+    pub choices: Vec<OpenAiChoice>,
+    pub usage: Option<OpenAiUsage>,
     /// Groq's place for the count in a stream.
-    pub x_groq: Option<Groq>,
+    pub x_groq: Option<GroqExtension>,
     pub error: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Groq {
-    pub usage: Option<Counts>,
+pub(super) struct GroqExtension {
+    pub usage: Option<OpenAiUsage>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct OpenAiChoice {
     #[serde(default)]
     pub index: usize,
     #[serde(default, alias = "message")]
-    pub delta: Delta,
+    pub delta: OpenAiDelta,
     pub finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Delta {
+pub(super) struct OpenAiDelta {
     pub content: Option<String>,
     pub refusal: Option<String>,
     /// Thinking, under the names that servers have for it.
     pub reasoning_content: Option<String>,
     pub reasoning: Option<String>,
-    pub tool_calls: Option<Vec<Call>>,
+    pub tool_calls: Option<Vec<OpenAiCallDelta>>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Call {
+pub(super) struct OpenAiCallDelta {
     pub index: Option<usize>,
     pub id: Option<String>,
-    pub function: Option<Function>,
+    pub function: Option<OpenAiFunctionDelta>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Function {
+pub(super) struct OpenAiFunctionDelta {
     pub name: Option<String>,
     /// A string as documented; an object from some servers.
     #[serde(default)]
@@ -62,7 +62,7 @@ pub(super) struct Function {
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub(super) struct Counts {
+pub(super) struct OpenAiUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<PromptDetails>,
@@ -82,15 +82,15 @@ struct CompletionDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl Counts {
+impl OpenAiUsage {
     /// This wire's prompt count includes the cache, ours does not; both outputs include thinking.
-    pub(super) fn usage(&self) -> Usage {
+    pub(super) fn usage(&self) -> TokenUsage {
         let prompt = self.prompt_tokens.unwrap_or(0);
         let details = self.prompt_tokens_details.unwrap_or_default();
         let cache_read = details.cached_tokens.or(self.prompt_cache_hit_tokens).unwrap_or(0).min(prompt);
         let cache_write_5m = details.cache_write_tokens.unwrap_or(0).min(prompt - cache_read);
         let thinking = self.completion_tokens_details.unwrap_or_default().reasoning_tokens;
-        Usage {
+        TokenUsage {
             input: prompt - cache_read - cache_write_5m,
             output: self.completion_tokens.unwrap_or(0),
             cache_read,
@@ -114,15 +114,15 @@ pub(super) fn stop_reason(text: &str, has_calls: bool, has_refused: bool) -> Sto
     }
 }
 
-pub(super) fn whole(head: &Head, body: &[u8]) -> Result<Vec<Event>, Fault> {
-    let chunk: Chunk = protocol::parse(body)?;
+pub(super) fn whole(head: &ProviderResponseHead, body: &[u8]) -> Result<Vec<ChatEvent>, ModelError> {
+    let chunk: OpenAiChunk = protocol::parse(body)?;
     if let Some(error) = chunk.error {
         return Err(error::in_stream(&error));
     }
     if chunk.choices.is_empty() {
-        return Err(Fault::Garbled("an answer without choices".to_owned()));
+        return Err(ModelError::Garbled("an answer without choices".to_owned()));
     }
-    let mut decoder = Decoder::new(head.request_id.clone());
+    let mut decoder = OpenAiDecoder::new(head.request_id.clone());
     let mut events = Vec::new();
     decoder.chunk(chunk, &mut events)?;
     decoder.end(&mut events)?;

@@ -6,71 +6,71 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::{Instant, timeout_at};
 
-use crate::fault::{Fault, Stage};
+use crate::fault::{ModelError, TimeoutStage};
 
 /// That it will not is known already; its reasons are not waited for any longer.
 const REFUSAL_PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadlines {
+pub(crate) struct ResponseDeadlines {
     /// Until the first delta; none where only the whole counts.
     pub first: Option<Instant>,
     pub between: Duration,
     pub whole: Instant,
 }
 
-impl Deadlines {
-    pub(crate) fn for_first_byte(&self) -> (Instant, Stage) {
+impl ResponseDeadlines {
+    pub(crate) fn for_first_byte(&self) -> (Instant, TimeoutStage) {
         match self.first {
-            Some(first) if first < self.whole => (first, Stage::FirstByte),
-            _ => (self.whole, Stage::Whole),
+            Some(first) if first < self.whole => (first, TimeoutStage::FirstByte),
+            _ => (self.whole, TimeoutStage::Whole),
         }
     }
 
-    fn for_next_byte(&self) -> (Instant, Stage) {
+    fn for_next_byte(&self) -> (Instant, TimeoutStage) {
         let next = Instant::now() + self.between;
-        if next < self.whole { (next, Stage::BetweenBytes) } else { (self.whole, Stage::Whole) }
+        if next < self.whole { (next, TimeoutStage::BetweenBytes) } else { (self.whole, TimeoutStage::Whole) }
     }
 }
 
 /// Owns the connection while it is read; dropping it before its end closes the socket.
-pub(crate) struct Body {
+pub(crate) struct ProviderResponseBody {
     response: reqwest::Response,
-    deadlines: Deadlines,
+    deadlines: ResponseDeadlines,
     /// Set by the reader at the first delta, from when silence is what is measured.
     pub has_begun: bool,
     left: usize,
     limit: usize,
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for ProviderResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Body").field("left", &self.left).finish_non_exhaustive()
+        f.debug_struct("ProviderResponseBody").field("left", &self.left).finish_non_exhaustive()
     }
 }
 
-impl Body {
-    pub(super) fn new(response: reqwest::Response, limit: usize, deadlines: Deadlines) -> Self {
+impl ProviderResponseBody {
+    pub(super) fn new(response: reqwest::Response, limit: usize, deadlines: ResponseDeadlines) -> Self {
         Self { response, deadlines, has_begun: false, left: limit, limit }
     }
 
     /// The next bytes; none at a proper end. Nothing is lost when this is dropped while it waits.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, ModelError> {
         let (until, stage) = match self.has_begun {
             true => self.deadlines.for_next_byte(),
             false => self.deadlines.for_first_byte(),
         };
-        let read = timeout_at(until, self.response.chunk()).await.map_err(|_| Fault::Timeout(stage))?;
-        let bytes = read.map_err(|_| Fault::Interrupted)?;
+        let read = timeout_at(until, self.response.chunk()).await.map_err(|_| ModelError::Timeout(stage))?;
+        let bytes = read.map_err(|_| ModelError::Interrupted)?;
         self.left = self
             .left
             .checked_sub(bytes.as_ref().map_or(0, Bytes::len))
-            .ok_or_else(|| Fault::Garbled(format!("an answer of more than {} bytes", self.limit)))?;
+            .ok_or_else(|| ModelError::Garbled(format!("an answer of more than {} bytes", self.limit)))?;
         Ok(bytes)
     }
 
     /// All of it.
-    pub(crate) async fn all(mut self) -> Result<Vec<u8>, Fault> {
+    pub(crate) async fn all(mut self) -> Result<Vec<u8>, ModelError> {
         let mut all = Vec::new();
         while let Some(bytes) = self.next().await? {
             all.extend_from_slice(&bytes);

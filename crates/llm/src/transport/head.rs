@@ -5,10 +5,10 @@ use std::time::Duration;
 use munshi_types::clock::Timestamp;
 use reqwest::header::HeaderMap;
 
-use crate::chat::{Allowance, RateLimits};
+use crate::chat::{RateLimitWindow, RateLimits};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct ProviderResponseHead {
     pub status: u16,
     /// Without its parameters, in small letters.
     pub content_type: String,
@@ -22,7 +22,7 @@ const REQUEST_IDS: [&str; 4] = ["request-id", "x-request-id", "apim-request-id",
 /// Nobody is asked to wait longer than a day; what says so is a mistake.
 const LONGEST_WAIT: Duration = Duration::from_secs(86_400);
 
-impl Head {
+impl ProviderResponseHead {
     pub(super) fn read(status: u16, headers: &HeaderMap, now: Timestamp) -> Self {
         let headers = Headers { map: headers, now };
         let content_type = headers.text("content-type").unwrap_or_default();
@@ -77,17 +77,17 @@ impl Headers<'_> {
     }
 
     /// Anthropic's names, then OpenAI's, which most others use too.
-    fn allowance(&self, what: &str) -> Option<Allowance> {
+    fn allowance(&self, what: &str) -> Option<RateLimitWindow> {
         let field = |part: &str| {
             let own = self.text(&format!("anthropic-ratelimit-{what}-{part}"));
             own.or_else(|| self.text(&format!("x-ratelimit-{part}-{what}"))).map(str::trim)
         };
-        let allowance = Allowance {
+        let allowance = RateLimitWindow {
             limit: field("limit").and_then(|text| text.parse().ok()),
             remaining: field("remaining").and_then(|text| text.parse().ok()),
             resets_in: field("reset").and_then(|text| self.moment(text)),
         };
-        (allowance != Allowance::default()).then_some(allowance)
+        (allowance != RateLimitWindow::default()).then_some(allowance)
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    fn head(pairs: &[(&str, &str)]) -> Head {
+    fn head(pairs: &[(&str, &str)]) -> ProviderResponseHead {
         let mut map = HeaderMap::new();
         for (name, value) in pairs {
             map.insert(
@@ -131,7 +131,7 @@ mod tests {
                 HeaderValue::from_str(value).unwrap(),
             );
         }
-        Head::read(200, &map, "2026-01-10T10:00:00Z".parse().unwrap())
+        ProviderResponseHead::read(200, &map, "2026-01-10T10:00:00Z".parse().unwrap())
     }
 
     #[test]

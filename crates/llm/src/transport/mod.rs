@@ -16,22 +16,22 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, redirect, retry};
 use tokio::time::{Instant, timeout_at};
 
-pub(crate) use body::{Body, Deadlines};
-pub(crate) use head::{Head, span};
+pub(crate) use body::{ProviderResponseBody, ResponseDeadlines};
+pub(crate) use head::{ProviderResponseHead, span};
 
-use crate::fault::{Fault, Stage};
-use crate::target::Target;
+use crate::fault::{ModelError, TimeoutStage};
+use crate::target::ModelTarget;
 
 /// The largest answers that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProviderResponseLimits {
     /// One event of a stream.
     pub event: usize,
     /// A whole answer, streamed or not.
     pub answer: usize,
 }
 
-impl Default for Limits {
+impl Default for ProviderResponseLimits {
     fn default() -> Self {
         Self { event: 4 << 20, answer: 32 << 20 }
     }
@@ -48,7 +48,7 @@ struct Shared {
     clients: Mutex<HashMap<Duration, Client>>,
     tls: rustls::ClientConfig,
     clock: Arc<dyn Clock>,
-    limits: Limits,
+    limits: ProviderResponseLimits,
 }
 
 impl fmt::Debug for Transport {
@@ -59,7 +59,7 @@ impl fmt::Debug for Transport {
 
 /// What is sent.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct ProviderRequest {
     /// After the target's base address, beginning with a slash.
     pub path: String,
     pub headers: Vec<(String, String)>,
@@ -68,58 +68,65 @@ pub(crate) struct Call {
 
 /// What came back, with its body still to be read.
 #[derive(Debug)]
-pub(crate) struct Answer {
-    pub head: Head,
-    pub body: Body,
+pub(crate) struct ProviderResponse {
+    pub head: ProviderResponseHead,
+    pub body: ProviderResponseBody,
 }
 
 impl Transport {
     /// The clock is for servers that say when to come back as a date.
-    pub fn new(clock: Arc<dyn Clock>) -> Result<Self, Fault> {
-        Self::with_limits(clock, Limits::default())
+    pub fn new(clock: Arc<dyn Clock>) -> Result<Self, ModelError> {
+        Self::with_limits(clock, ProviderResponseLimits::default())
     }
 
-    pub fn with_limits(clock: Arc<dyn Clock>, limits: Limits) -> Result<Self, Fault> {
+    pub fn with_limits(clock: Arc<dyn Clock>, limits: ProviderResponseLimits) -> Result<Self, ModelError> {
         let shared = Shared { clients: Mutex::default(), tls: tls::config()?, clock, limits };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> ProviderResponseLimits {
         self.shared.limits
     }
 
     /// Sends and waits for the answer's head.
     pub(crate) async fn send(
         &self,
-        target: &Target,
-        call: Call,
-        deadlines: Deadlines,
-    ) -> Result<Answer, Fault> {
+        target: &ModelTarget,
+        call: ProviderRequest,
+        deadlines: ResponseDeadlines,
+    ) -> Result<ProviderResponse, ModelError> {
         let client = self.client(target.timeouts.connect)?;
         let url = address(target, &call.path)?;
         let request = client.post(url).headers(headers(target, &call)?).body(call.body);
         let (until, stage) = deadlines.for_first_byte();
         let response = timeout_at(until, request.send())
             .await
-            .map_err(|_| Fault::Timeout(stage))?
+            .map_err(|_| ModelError::Timeout(stage))?
             .map_err(|error| unreachable_because(&error))?;
-        let head = Head::read(response.status().as_u16(), response.headers(), self.shared.clock.now());
-        Ok(Answer { head, body: Body::new(response, self.shared.limits.answer, deadlines) })
+        let head = ProviderResponseHead::read(
+            response.status().as_u16(),
+            response.headers(),
+            self.shared.clock.now(),
+        );
+        Ok(ProviderResponse {
+            head,
+            body: ProviderResponseBody::new(response, self.shared.limits.answer, deadlines),
+        })
     }
 
     /// Posts a JSON document to any address, once, and gives the answer's status; for telling others, not for models.
-    pub async fn post(&self, url: &str, body: String, within: Duration) -> Result<u16, Fault> {
-        let wrong = |_| Fault::Unreachable("the address can't be read".to_owned());
+    pub async fn post(&self, url: &str, body: String, within: Duration) -> Result<u16, ModelError> {
+        let wrong = |_| ModelError::Unreachable("the address can't be read".to_owned());
         let url = reqwest::Url::parse(url).map_err(wrong)?;
         let request = self.client(within)?.post(url).header(CONTENT_TYPE, "application/json").body(body);
         let response = timeout_at(Instant::now() + within, request.send())
             .await
-            .map_err(|_| Fault::Timeout(Stage::Whole))?
+            .map_err(|_| ModelError::Timeout(TimeoutStage::Whole))?
             .map_err(|error| unreachable_because(&error))?;
         Ok(response.status().as_u16())
     }
 
-    fn client(&self, connect: Duration) -> Result<Client, Fault> {
+    fn client(&self, connect: Duration) -> Result<Client, ModelError> {
         let mut clients = self.shared.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&connect) {
             return Ok(client.clone());
@@ -133,33 +140,33 @@ impl Transport {
             .tcp_nodelay(true)
             .pool_idle_timeout(Duration::from_secs(60))
             .build()
-            .map_err(|error| Fault::Unreachable(text_of(&error)))?;
+            .map_err(|error| ModelError::Unreachable(text_of(&error)))?;
         clients.insert(connect, client.clone());
         Ok(client)
     }
 }
 
-impl Deadlines {
+impl ResponseDeadlines {
     /// A streamed call must begin to speak in time; one that is not only has to end in time.
-    pub(crate) fn starting_now(target: &Target, streamed: Streamed) -> Self {
+    pub(crate) fn starting_now(target: &ModelTarget, streamed: StreamMode) -> Self {
         let (now, times) = (Instant::now(), target.timeouts);
         let first = match streamed {
-            Streamed::Yes => Some(now + times.first_byte),
-            Streamed::No => None,
+            StreamMode::Yes => Some(now + times.first_byte),
+            StreamMode::No => None,
         };
         Self { first, between: times.between_bytes, whole: now + times.whole }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Streamed {
+pub(crate) enum StreamMode {
     Yes,
     No,
 }
 
-fn address(target: &Target, path: &str) -> Result<reqwest::Url, Fault> {
+fn address(target: &ModelTarget, path: &str) -> Result<reqwest::Url, ModelError> {
     let base = target.base_url.trim_end_matches('/');
-    let wrong = |_| Fault::Unreachable(format!("`{base}` is no address"));
+    let wrong = |_| ModelError::Unreachable(format!("`{base}` is no address"));
     let mut url = reqwest::Url::parse(&format!("{base}{path}")).map_err(wrong)?;
     if !target.dialect.query.is_empty() {
         url.query_pairs_mut().extend_pairs(&target.dialect.query);
@@ -167,11 +174,12 @@ fn address(target: &Target, path: &str) -> Result<reqwest::Url, Fault> {
     Ok(url)
 }
 
-fn headers(target: &Target, call: &Call) -> Result<HeaderMap, Fault> {
+fn headers(target: &ModelTarget, call: &ProviderRequest) -> Result<HeaderMap, ModelError> {
     let mut map = HeaderMap::new();
     map.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     for (name, value) in call.headers.iter().chain(&target.headers) {
-        let wrong = || Fault::Rejected { status: 0, message: format!("`{name}` can't be sent as a header") };
+        let wrong =
+            || ModelError::Rejected { status: 0, message: format!("`{name}` can't be sent as a header") };
         let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
         let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
         value.set_sensitive(true);
@@ -180,15 +188,15 @@ fn headers(target: &Target, call: &Call) -> Result<HeaderMap, Fault> {
     Ok(map)
 }
 
-fn unreachable_because(error: &reqwest::Error) -> Fault {
+fn unreachable_because(error: &reqwest::Error) -> ModelError {
     if error.is_connect() && error.is_timeout() {
-        return Fault::Timeout(Stage::Connect);
+        return ModelError::Timeout(TimeoutStage::Connect);
     }
     if error.is_connect() || error.is_builder() {
-        return Fault::Unreachable(text_of(error));
+        return ModelError::Unreachable(text_of(error));
     }
     // The request was sent, so it may have been taken.
-    Fault::Interrupted
+    ModelError::Interrupted
 }
 
 /// The innermost reason, which is the one that says something; the outer ones name the address, which may hold a key.

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rustls::{ClientConfig, RootCertStore};
 
-use crate::fault::Fault;
+use crate::fault::ModelError;
 
 /// With the ring provider alone.
-pub fn config() -> Result<ClientConfig, Fault> {
+pub fn config() -> Result<ClientConfig, ModelError> {
     let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let versions = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| Fault::Unreachable(error.to_string()))?;
+        .map_err(|error| ModelError::Unreachable(error.to_string()))?;
     Ok(versions.with_root_certificates(roots).with_no_client_auth())
 }

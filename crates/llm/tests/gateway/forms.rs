@@ -1,25 +1,25 @@
 //! Tool calls that can't be read, and answers of another form than was asked for.
 
-use munshi_llm::chat::Output;
-use munshi_llm::{Event, Fault, StopReason};
-use munshi_test_support::models::{Turn, USED, calling, calling_raw, saying};
+use munshi_llm::chat::ReplyFormat;
+use munshi_llm::{ChatEvent, ModelError, StopReason};
+use munshi_test_support::models::{ScriptedTurn, USED, calling, calling_raw, saying};
 use serde_json::json;
 
 use crate::gateway::scene::{Scene, all, text};
 
-fn finished(stop: StopReason) -> Event {
-    Event::Finished { stop, usage: USED }
+fn finished(stop: StopReason) -> ChatEvent {
+    ChatEvent::Finished { stop, usage: USED }
 }
 
-fn calls(events: &[Event]) -> usize {
-    events.iter().filter(|event| matches!(event, Event::ToolCallStarted { .. })).count()
+fn calls(events: &[ChatEvent]) -> usize {
+    events.iter().filter(|event| matches!(event, ChatEvent::ToolCallStarted { .. })).count()
 }
 
 #[tokio::test(start_paused = true)]
 async fn arguments_that_can_not_be_read_are_asked_for_again_once() {
     let scene = Scene::new([
-        Turn::events(calling_raw("sell", "{\"rice\":")),
-        Turn::call("sell", &json!({"rice": 2})),
+        ScriptedTurn::events(calling_raw("sell", "{\"rice\":")),
+        ScriptedTurn::call("sell", &json!({"rice": 2})),
     ]);
     let reply = scene.complete().await.unwrap();
     assert_eq!(reply.tool_calls().next().unwrap().arguments, json!({"rice": 2}));
@@ -34,10 +34,13 @@ async fn arguments_that_can_not_be_read_are_asked_for_again_once() {
 
 #[tokio::test(start_paused = true)]
 async fn twice_unreadable_is_a_fault_and_nobody_sees_the_call() {
-    let bad = || Turn::events(calling_raw("sell", "nonsense"));
-    let scene = Scene::new([bad(), bad(), Turn::text("never asked")]);
+    let bad = || ScriptedTurn::events(calling_raw("sell", "nonsense"));
+    let scene = Scene::new([bad(), bad(), ScriptedTurn::text("never asked")]);
     let Err(fault) = scene.stream().await else { panic!("it must not begin") };
-    assert_eq!(fault, Fault::MalformedArguments { tool: "sell".to_owned(), text: "nonsense".to_owned() });
+    assert_eq!(
+        fault,
+        ModelError::MalformedArguments { tool: "sell".to_owned(), text: "nonsense".to_owned() }
+    );
     assert_eq!(scene.asked().len(), 2);
 }
 
@@ -45,8 +48,8 @@ async fn twice_unreadable_is_a_fault_and_nobody_sees_the_call() {
 async fn text_that_was_handed_out_is_not_said_twice() {
     let first =
         saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
-    let second = [Event::Text("Let me see. ".to_owned())].into_iter().chain(calling("sell", &json!({})));
-    let scene = Scene::new([Turn::events(first), Turn::events(second)]);
+    let second = [ChatEvent::Text("Let me see. ".to_owned())].into_iter().chain(calling("sell", &json!({})));
+    let scene = Scene::new([ScriptedTurn::events(first), ScriptedTurn::events(second)]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. ", 1, None));
     let again = scene.model.requests().remove(1).request;
@@ -57,7 +60,7 @@ async fn text_that_was_handed_out_is_not_said_twice() {
 async fn a_second_answer_in_words_is_heard() {
     let first =
         saying("Let me see. ").into_iter().take(2).chain(calling_raw("sell", "{").into_iter().skip(1));
-    let scene = Scene::new([Turn::events(first), Turn::text("I can't.")]);
+    let scene = Scene::new([ScriptedTurn::events(first), ScriptedTurn::text("I can't.")]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!((text(&events).as_str(), calls(&events), fault), ("Let me see. I can't.", 0, None));
 }
@@ -67,8 +70,8 @@ async fn what_was_cut_at_the_limit_is_not_paid_for_twice() {
     let mut events = calling_raw("sell", "{\"rice\":");
     events.pop();
     events.push(finished(StopReason::MaxTokens));
-    let scene = Scene::new([Turn::events(events), Turn::text("never asked")]);
-    assert!(matches!(scene.complete().await, Err(Fault::MalformedArguments { .. })));
+    let scene = Scene::new([ScriptedTurn::events(events), ScriptedTurn::text("never asked")]);
+    assert!(matches!(scene.complete().await, Err(ModelError::MalformedArguments { .. })));
     assert_eq!(scene.asked().len(), 1);
 }
 
@@ -76,9 +79,10 @@ async fn what_was_cut_at_the_limit_is_not_paid_for_twice() {
 async fn half_a_call_is_never_handed_out() {
     let cut = calling("sell", &json!({"rice": 2})).into_iter().take(3);
     let said = saying("Now: ").into_iter().take(2);
-    let scene = Scene::new([Turn::events_then_fault(said.chain(cut.skip(1)), Fault::Interrupted)]);
+    let scene =
+        Scene::new([ScriptedTurn::events_then_fault(said.chain(cut.skip(1)), ModelError::Interrupted)]);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
-    assert_eq!((text(&events).as_str(), calls(&events), fault), ("Now: ", 0, Some(Fault::Interrupted)));
+    assert_eq!((text(&events).as_str(), calls(&events), fault), ("Now: ", 0, Some(ModelError::Interrupted)));
 }
 
 fn wants_json(scene: &mut Scene) {
@@ -88,12 +92,13 @@ fn wants_json(scene: &mut Scene) {
         "required": ["name"],
         "additionalProperties": false,
     });
-    scene.request.output = Output::Json { name: "person".to_owned(), schema };
+    scene.request.output = ReplyFormat::Json { name: "person".to_owned(), schema };
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_of_another_form_is_asked_for_again_with_what_is_wrong() {
-    let mut scene = Scene::new([Turn::text("{\"age\": -1}"), Turn::text("{\"name\": \"Asha\"}")]);
+    let mut scene =
+        Scene::new([ScriptedTurn::text("{\"age\": -1}"), ScriptedTurn::text("{\"name\": \"Asha\"}")]);
     wants_json(&mut scene);
     let (events, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!(
@@ -109,16 +114,20 @@ async fn an_answer_of_another_form_is_asked_for_again_with_what_is_wrong() {
 
 #[tokio::test(start_paused = true)]
 async fn twice_of_another_form_is_a_fault() {
-    let mut scene = Scene::new([Turn::text("Sure!"), Turn::text("[]"), Turn::text("never asked")]);
+    let mut scene = Scene::new([
+        ScriptedTurn::text("Sure!"),
+        ScriptedTurn::text("[]"),
+        ScriptedTurn::text("never asked"),
+    ]);
     wants_json(&mut scene);
-    assert!(matches!(scene.complete().await, Err(Fault::WrongForm(_))));
+    assert!(matches!(scene.complete().await, Err(ModelError::WrongForm(_))));
     assert_eq!(scene.asked().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_schema_that_is_none_is_refused_before_anything_is_paid() {
-    let mut scene = Scene::new([Turn::text("never asked")]);
-    scene.request.output = Output::Json { name: "x".to_owned(), schema: json!({"type": "nothing"}) };
+    let mut scene = Scene::new([ScriptedTurn::text("never asked")]);
+    scene.request.output = ReplyFormat::Json { name: "x".to_owned(), schema: json!({"type": "nothing"}) };
     let fault = scene.complete().await.unwrap_err();
     assert!(fault.to_string().contains("the schema `x` can't be used"), "{fault}");
     assert!(scene.asked().is_empty());
@@ -129,18 +138,18 @@ async fn a_call_whose_arguments_never_came_is_no_call_without_arguments() {
     let mut events = calling_raw("cancel_last", "");
     events.pop();
     events.push(finished(StopReason::MaxTokens));
-    let scene = Scene::new([Turn::events(events)]);
-    assert!(matches!(scene.complete().await, Err(Fault::MalformedArguments { .. })));
+    let scene = Scene::new([ScriptedTurn::events(events)]);
+    assert!(matches!(scene.complete().await, Err(ModelError::MalformedArguments { .. })));
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_follows_a_call_stays_behind_it() {
-    let sign = |text: &str| Event::ThinkingSignature(text.to_owned());
+    let sign = |text: &str| ChatEvent::ThinkingSignature(text.to_owned());
     let mut events = calling("sell", &json!({}));
     events.insert(1, sign("one"));
     events.insert(4, sign("two"));
-    events.insert(5, Event::Text("done".to_owned()));
-    let scene = Scene::new([Turn::events(events.clone())]);
+    events.insert(5, ChatEvent::Text("done".to_owned()));
+    let scene = Scene::new([ScriptedTurn::events(events.clone())]);
     let (heard, fault) = all(scene.stream().await.unwrap()).await;
     assert_eq!((heard, fault), (events, None));
 }
@@ -148,8 +157,9 @@ async fn what_follows_a_call_stays_behind_it() {
 #[tokio::test(start_paused = true)]
 async fn a_fault_of_the_wire_about_a_call_is_asked_again_too() {
     let begun = saying("x").into_iter().take(1);
-    let wrong = Fault::MalformedArguments { tool: "a tool".to_owned(), text: String::new() };
-    let scene = Scene::new([Turn::events_then_fault(begun, wrong), Turn::call("sell", &json!({}))]);
+    let wrong = ModelError::MalformedArguments { tool: "a tool".to_owned(), text: String::new() };
+    let scene =
+        Scene::new([ScriptedTurn::events_then_fault(begun, wrong), ScriptedTurn::call("sell", &json!({}))]);
     assert_eq!(scene.complete().await.unwrap().tool_calls().count(), 1);
     assert_eq!(scene.asked(), ["first", "first"]);
 }
@@ -157,8 +167,12 @@ async fn a_fault_of_the_wire_about_a_call_is_asked_again_too() {
 #[tokio::test(start_paused = true)]
 async fn a_second_asking_that_fails_is_not_begun_again() {
     let down = crate::gateway::scene::down();
-    let mut scene = Scene::new([Turn::text("Sure!"), Turn::fault(down), Turn::text("never asked")]);
+    let mut scene = Scene::new([
+        ScriptedTurn::text("Sure!"),
+        ScriptedTurn::fault(down),
+        ScriptedTurn::text("never asked"),
+    ]);
     wants_json(&mut scene);
-    assert!(matches!(scene.complete().await, Err(Fault::WrongForm(_))));
+    assert!(matches!(scene.complete().await, Err(ModelError::WrongForm(_))));
     assert_eq!(scene.asked().len(), 2);
 }

@@ -1,32 +1,32 @@
 //! Each fault at each point of a stream: the right class, the right next step, the right bill, no text lost or twice.
 
-use munshi_llm::{Event, Fault, Stage};
-use munshi_test_support::models::{Turn, USED, saying};
+use munshi_llm::{ChatEvent, ModelError, TimeoutStage};
+use munshi_test_support::models::{ScriptedTurn, USED, saying};
 
 use crate::gateway::scene::{Scene, all, down, text};
 
-fn faults() -> Vec<Fault> {
+fn faults() -> Vec<ModelError> {
     vec![
-        Fault::Timeout(Stage::Connect),
-        Fault::Timeout(Stage::FirstByte),
-        Fault::Timeout(Stage::BetweenBytes),
-        Fault::Timeout(Stage::Whole),
-        Fault::Unreachable("refused".to_owned()),
-        Fault::RateLimited { retry_after: None },
+        ModelError::Timeout(TimeoutStage::Connect),
+        ModelError::Timeout(TimeoutStage::FirstByte),
+        ModelError::Timeout(TimeoutStage::BetweenBytes),
+        ModelError::Timeout(TimeoutStage::Whole),
+        ModelError::Unreachable("refused".to_owned()),
+        ModelError::RateLimited { retry_after: None },
         down(),
-        Fault::Interrupted,
-        Fault::Garbled("what".to_owned()),
-        Fault::Unauthorised,
-        Fault::Rejected { status: 400, message: "no".to_owned() },
-        Fault::TooLong,
+        ModelError::Interrupted,
+        ModelError::Garbled("what".to_owned()),
+        ModelError::Unauthorised,
+        ModelError::Rejected { status: 400, message: "no".to_owned() },
+        ModelError::TooLong,
     ]
 }
 
 /// Started, a word, its count, another word, and the end.
-fn script() -> Vec<Event> {
+fn script() -> Vec<ChatEvent> {
     let mut events = saying("one ");
-    events.insert(2, Event::Usage(munshi_llm::Usage { output: 2, ..USED }));
-    events.insert(3, Event::Text("two".to_owned()));
+    events.insert(2, ChatEvent::Usage(munshi_llm::TokenUsage { output: 2, ..USED }));
+    events.insert(3, ChatEvent::Text("two".to_owned()));
     events
 }
 
@@ -37,8 +37,8 @@ const FIRST_WORD: usize = 1;
 async fn each_fault_at_each_point() {
     for fault in faults() {
         for point in 0..script().len() {
-            let broken = Turn::events_then_fault(script().into_iter().take(point), fault.clone());
-            let scene = Scene::new([broken, Turn::text("whole")]);
+            let broken = ScriptedTurn::events_then_fault(script().into_iter().take(point), fault.clone());
+            let scene = Scene::new([broken, ScriptedTurn::text("whole")]);
             let outcome = all(scene.stream().await.unwrap()).await;
             let records = scene.records();
             let heard = text(&script()[..point]);
@@ -53,15 +53,15 @@ async fn each_fault_at_each_point() {
                 );
                 assert_eq!(records.len(), 2, "{case}");
             } else {
-                let expected = if fault.is_passing() { Fault::Interrupted } else { fault.clone() };
+                let expected = if fault.is_passing() { ModelError::Interrupted } else { fault.clone() };
                 assert_eq!((text(&outcome.0), outcome.1), (heard, Some(expected)), "{case}");
                 assert_eq!((scene.asked().len(), records.len()), (1, 1), "{case}");
             }
 
             assert_eq!(records[0].ending.fault(), Some(&fault), "{case}");
             let was_taken = point > 0
-                || matches!(fault, Fault::Interrupted | Fault::Garbled(_))
-                || matches!(fault, Fault::Timeout(stage) if stage != Stage::Connect);
+                || matches!(fault, ModelError::Interrupted | ModelError::Garbled(_))
+                || matches!(fault, ModelError::Timeout(stage) if stage != TimeoutStage::Connect);
             assert_eq!(records[0].usage.total() > 0, was_taken, "{case}");
             let counted_by_provider = point > 2;
             assert_eq!(records[0].usage.estimated, was_taken && !counted_by_provider, "{case}");
@@ -74,13 +74,13 @@ async fn each_fault_at_each_point() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_just_stops_is_no_answer_at_any_point() {
     for point in 0..script().len() {
-        let stops = Turn::events(script().into_iter().take(point));
-        let scene = Scene::new([stops, Turn::text("whole")]);
+        let stops = ScriptedTurn::events(script().into_iter().take(point));
+        let scene = Scene::new([stops, ScriptedTurn::text("whole")]);
         let (events, fault) = all(scene.stream().await.unwrap()).await;
         if point <= FIRST_WORD {
             assert_eq!((text(&events).as_str(), fault), ("whole", None));
         } else {
-            assert_eq!((text(&events), fault), (text(&script()[..point]), Some(Fault::Interrupted)));
+            assert_eq!((text(&events), fault), (text(&script()[..point]), Some(ModelError::Interrupted)));
         }
         assert_eq!(scene.records()[0].ending.code(), "interrupted");
     }

@@ -3,30 +3,30 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_llm::calls::{self, MODELS, StoredTab};
-use munshi_llm::gateway::{About, Account, Spend};
+use munshi_llm::calls::{self, MODELS, StoredCallLog};
+use munshi_llm::gateway::{CallBilling, CallSpend, CallSubject};
 use munshi_llm::money::Cost;
 use munshi_store::PageRequest;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::on_both_engines;
-use munshi_types::{Ids, TenantId, Timestamp};
+use munshi_types::{IdGenerator, TenantId, Timestamp};
 
 use uuid::Uuid;
 
 use crate::gateway::scene::{Scene, down};
 
-fn account(scene: &Scene, tenant: TenantId, tab: &StoredTab) -> Account {
-    let about = About { run: Some(Uuid::from_u128(7)), binding: None };
-    Account { tenant, about, tab: Arc::new(tab.clone()), ..scene.account() }
+fn account(scene: &Scene, tenant: TenantId, tab: &StoredCallLog) -> CallBilling {
+    let about = CallSubject { run: Some(Uuid::from_u128(7)), binding: None };
+    CallBilling { tenant, about, tab: Arc::new(tab.clone()), ..scene.account() }
 }
 
 on_both_engines! {
     with [munshi_store::MIGRATIONS, munshi_llm::MIGRATIONS];
 
     async fn every_attempt_of_a_tenant_and_of_no_other(test: TestDb) {
-        let (mine, theirs) = (Ids::system().next::<TenantId>(), Ids::system().next::<TenantId>());
-        let tab = StoredTab::new(test.db.clone());
-        let scene = Scene::new([Turn::fault(down()), Turn::text("fine"), Turn::text("theirs")]);
+        let (mine, theirs) = (IdGenerator::system().next::<TenantId>(), IdGenerator::system().next::<TenantId>());
+        let tab = StoredCallLog::new(test.db.clone());
+        let scene = Scene::new([ScriptedTurn::fault(down()), ScriptedTurn::text("fine"), ScriptedTurn::text("theirs")]);
         for tenant in [mine, theirs] {
             let mut call = scene.call();
             call.account = account(&scene, tenant, &tab);
@@ -44,12 +44,12 @@ on_both_engines! {
         assert_eq!(page.items[1].detail.as_deref(), Some("the provider failed (503): busy"));
         assert!(page.items[0].first_token_micros.is_some() && page.items[1].first_token_micros.is_none());
         let used = test.db.read(theirs, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
-        assert_eq!(used, Spend { tokens: 15, output: 5, cost: Some(Cost::from_micros(60)) });
+        assert_eq!(used, CallSpend { tokens: 15, output: 5, cost: Some(Cost::from_micros(60)) });
     }
 
     async fn a_caller_writes_records_in_its_own_transaction(test: TestDb) {
-        let tenant = Ids::system().next::<TenantId>();
-        let scene = Scene::new([Turn::text("fine"), Turn::text("fine")]);
+        let tenant = IdGenerator::system().next::<TenantId>();
+        let scene = Scene::new([ScriptedTurn::text("fine"), ScriptedTurn::text("fine")]);
         let mut call = scene.call();
         call.account.tenant = tenant;
         scene.gateway.complete(call.clone()).await.unwrap();
@@ -69,20 +69,20 @@ on_both_engines! {
     }
 
     async fn an_unknown_price_makes_the_sum_unknown(test: TestDb) {
-        let tenant = Ids::system().next::<TenantId>();
-        let scene = Scene::new([Turn::text("fine")]);
+        let tenant = IdGenerator::system().next::<TenantId>();
+        let scene = Scene::new([ScriptedTurn::text("fine")]);
         scene.complete().await.unwrap();
         let mut record = scene.records().remove(0);
         (record.tenant, record.cost) = (tenant, None);
         test.db.write(tenant, move |tx| calls::record(tx, &record)).await.unwrap();
         let used = test.db.read(tenant, |tx| calls::used_since(tx, Timestamp::EPOCH)).await.unwrap();
-        assert_eq!(used, Spend { tokens: 15, output: 5, cost: None });
+        assert_eq!(used, CallSpend { tokens: 15, output: 5, cost: None });
     }
 
     async fn another_process_can_see_which_targets_are_resting(test: TestDb) {
-        let tab = StoredTab::new(test.db.clone());
-        let scene = Scene::new((0..4).map(|_| Turn::fault(down())));
-        let tenant = Ids::system().next::<TenantId>();
+        let tab = StoredCallLog::new(test.db.clone());
+        let scene = Scene::new((0..4).map(|_| ScriptedTurn::fault(down())));
+        let tenant = IdGenerator::system().next::<TenantId>();
         for _ in 0..2 {
             let mut call = scene.call();
             call.account = account(&scene, tenant, &tab);

@@ -3,25 +3,30 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use munshi_llm::gateway::{Hints, Route, Strategy, Use};
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Message, Provider, Target};
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_llm::gateway::{Capability, ModelRoute, RoutingHints, RoutingStrategy};
+use munshi_llm::{ChatMessage, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_types::Language;
 
 use crate::gateway::scene::{Scene, down};
 
-fn route(strategy: Strategy) -> Arc<Route> {
+fn route(strategy: RoutingStrategy) -> Arc<ModelRoute> {
     let classes = [
-        (Use::Default, "first"),
-        (Use::Cheap, "second"),
-        (Use::Multilingual, "third"),
-        (Use::Voice, "fourth"),
+        (Capability::Default, "first"),
+        (Capability::Cheap, "second"),
+        (Capability::Multilingual, "third"),
+        (Capability::Voice, "fourth"),
     ];
     let targets = classes.into_iter().map(|(class, name)| (class, vec![name.to_owned()])).collect();
-    Arc::new(Route { targets, strategy, escalation_words: vec!["manager".to_owned()], ..Route::default() })
+    Arc::new(ModelRoute {
+        targets,
+        strategy,
+        escalation_words: vec!["manager".to_owned()],
+        ..ModelRoute::default()
+    })
 }
 
-async fn chosen(scene: &Scene, hints: Hints) -> Use {
+async fn chosen(scene: &Scene, hints: RoutingHints) -> Capability {
     scene.gateway.choose(&scene.call(), hints).await
 }
 
@@ -30,88 +35,99 @@ const LONG: &str = "please tell me everything about the orders of the last month
 #[tokio::test(start_paused = true)]
 async fn the_rule_looks_at_channel_language_and_tools_and_asks_nobody() {
     let mut scene = Scene::new([]);
-    scene.route = route(Strategy::Rule);
-    let tamil = Hints { language: Some(Language::Tamil), ..Hints::default() };
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default);
-    assert_eq!(chosen(&scene, tamil).await, Use::Multilingual);
-    assert_eq!(chosen(&scene, Hints { is_voice: true, ..tamil }).await, Use::Voice);
+    scene.route = route(RoutingStrategy::Rule);
+    let tamil = RoutingHints { language: Some(Language::Tamil), ..RoutingHints::default() };
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Default);
+    assert_eq!(chosen(&scene, tamil).await, Capability::Multilingual);
+    assert_eq!(chosen(&scene, RoutingHints { is_voice: true, ..tamil }).await, Capability::Voice);
     let tool = munshi_types::tool::ToolSpec::read("look".parse().unwrap(), "Looks.", "x.read");
     scene.request.tools.push(Arc::new(tool));
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::ChatTools);
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::ChatTools);
     assert!(scene.asked().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_small_model_reads_the_message_first_and_the_rule_stands_in_for_it() {
-    let answer = || Turn::text("{\"class\": \"cheap\"}");
-    let failing = [Turn::fault(down()), Turn::fault(down())];
-    let mut scene =
-        Scene::new([answer()].into_iter().chain(failing).chain([Turn::text("{\"class\": \"voice\"}")]));
-    scene.route = route(Strategy::Classifier);
-    scene.request.messages = vec![Message::user(LONG)];
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Cheap);
+    let answer = || ScriptedTurn::text("{\"class\": \"cheap\"}");
+    let failing = [ScriptedTurn::fault(down()), ScriptedTurn::fault(down())];
+    let mut scene = Scene::new(
+        [answer()].into_iter().chain(failing).chain([ScriptedTurn::text("{\"class\": \"voice\"}")]),
+    );
+    scene.route = route(RoutingStrategy::Classifier);
+    scene.request.messages = vec![ChatMessage::user(LONG)];
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Cheap);
     let asked = scene.model.requests().remove(0);
     assert_eq!((asked.target.as_str(), asked.request.messages[0].text().as_str()), ("second", LONG));
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default, "it failed");
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default, "it said what it may not, and again");
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Default, "it failed");
+    assert_eq!(
+        chosen(&scene, RoutingHints::default()).await,
+        Capability::Default,
+        "it said what it may not, and again"
+    );
     let records = scene.records();
-    assert!(records.iter().all(|record| record.purpose == Use::Classifier) && records.len() >= 4);
+    assert!(records.iter().all(|record| record.purpose == Capability::Classifier) && records.len() >= 4);
 }
 
 #[tokio::test(start_paused = true)]
 async fn hybrid_asks_only_where_the_message_leaves_it_open() {
-    let mut scene =
-        Scene::new([Turn::text("{\"class\": \"cheap\"}"), Turn::text("{\"class\": \"default\"}")]);
-    scene.route = route(Strategy::Hybrid);
-    scene.request.messages = vec![Message::user(LONG)];
-    chosen(&scene, Hints::default()).await;
+    let mut scene = Scene::new([
+        ScriptedTurn::text("{\"class\": \"cheap\"}"),
+        ScriptedTurn::text("{\"class\": \"default\"}"),
+    ]);
+    scene.route = route(RoutingStrategy::Hybrid);
+    scene.request.messages = vec![ChatMessage::user(LONG)];
+    chosen(&scene, RoutingHints::default()).await;
     assert!(scene.asked().is_empty(), "a long message is clear");
-    scene.request.messages = vec![Message::user("ok thanks")];
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Cheap);
-    scene.request.messages = vec![Message::user(format!("{LONG}, or give me your Manager"))];
-    assert_eq!(chosen(&scene, Hints::default()).await, Use::Default);
+    scene.request.messages = vec![ChatMessage::user("ok thanks")];
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Cheap);
+    scene.request.messages = vec![ChatMessage::user(format!("{LONG}, or give me your Manager"))];
+    assert_eq!(chosen(&scene, RoutingHints::default()).await, Capability::Default);
     assert_eq!(scene.asked().len(), 2);
 }
 
 /// Sure of greetings.
-struct Knowing(Arc<Scripted>);
+struct Knowing(Arc<ScriptedModel>);
 
 #[async_trait]
 impl Provider for Knowing {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         self.0.stream(target, request).await
     }
 
-    fn confidence(&self, target: &Target, request: &ChatRequest) -> Option<u16> {
+    fn confidence(&self, target: &ModelTarget, request: &ChatRequest) -> Option<u16> {
         let greets = request.messages.last().is_some_and(|last| last.text().contains("hello"));
         target.stays_here().then_some(if greets { 990 } else { 300 })
     }
 
-    async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+    async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
         self.0.embed(target, texts).await
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_this_machine_is_sure_of_costs_no_model_call() {
-    let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("well"), Turn::text("hello")]));
+    let model = Arc::new(ScriptedModel::new([
+        ScriptedTurn::text("hello"),
+        ScriptedTurn::text("well"),
+        ScriptedTurn::text("hello"),
+    ]));
     let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
-    scene.route = Arc::new(Route { sure_above: Some(950), ..crate::gateway::scene::route(&["first"]) });
-    scene.request.messages = vec![Message::user("hello")];
+    scene.route = Arc::new(ModelRoute { sure_above: Some(950), ..crate::gateway::scene::route(&["first"]) });
+    scene.request.messages = vec![ChatMessage::user("hello")];
     scene.complete().await.unwrap();
-    scene.request.messages = vec![Message::user("what shall I sell?")];
+    scene.request.messages = vec![ChatMessage::user("what shall I sell?")];
     scene.complete().await.unwrap();
     scene.route = crate::gateway::scene::route(&["first"]).into();
-    scene.request.messages = vec![Message::user("hello")];
+    scene.request.messages = vec![ChatMessage::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["offline", "first", "first"], "only where the route says so");
 
-    let model = Arc::new(Scripted::new([Turn::text("hello"), Turn::text("a bill")]));
+    let model = Arc::new(ScriptedModel::new([ScriptedTurn::text("hello"), ScriptedTurn::text("a bill")]));
     let mut scene = Scene::of(model.clone(), Arc::new(Knowing(model)));
     let permitted = Some(["first".to_owned()].into());
     scene.route =
-        Arc::new(Route { sure_above: Some(950), permitted, ..crate::gateway::scene::route(&["first"]) });
-    scene.request.messages = vec![Message::user("hello")];
+        Arc::new(ModelRoute { sure_above: Some(950), permitted, ..crate::gateway::scene::route(&["first"]) });
+    scene.request.messages = vec![ChatMessage::user("hello")];
     scene.complete().await.unwrap();
     assert_eq!(scene.asked(), ["first"], "the plan does not permit it");
 }

@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_llm::gateway::{
-    About, Account, Budget, Call, CallRecord, Live, MemoryBudget, MemoryTab, Parts, Route, Spend, Use, Veil,
+    CallBilling, CallBudget, CallRecord, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget,
+    InMemoryCallLog, ModelCall, ModelReplyStream, ModelRoute, Redactor,
 };
-use munshi_llm::money::{Cost, Price, PriceBook};
-use munshi_llm::{ChatRequest, Event, Fault, Gateway, Message, Provider, Reply, Target, Wire};
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_llm::money::{Cost, ModelPrice, PriceBook};
+use munshi_llm::{
+    ChatEvent, ChatMessage, ChatReply, ChatRequest, Gateway, ModelError, ModelTarget, Provider, WireFormat,
+};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use munshi_types::{Clock, Random, SeededRandom, TenantId, Timestamp};
 use tokio::time::Instant;
 
@@ -40,17 +43,17 @@ impl Random for Middle {
 pub(crate) const PAUSE: Duration = Duration::from_millis(550);
 
 pub(crate) struct Scene {
-    pub(crate) model: Arc<Scripted>,
+    pub(crate) model: Arc<ScriptedModel>,
     pub(crate) gateway: Gateway,
-    pub(crate) tab: Arc<MemoryTab>,
-    pub(crate) budget: Arc<MemoryBudget>,
-    pub(crate) route: Arc<Route>,
+    pub(crate) tab: Arc<InMemoryCallLog>,
+    pub(crate) budget: Arc<InMemoryBudget>,
+    pub(crate) route: Arc<ModelRoute>,
     pub(crate) request: ChatRequest,
-    pub(crate) veil: Option<Arc<dyn Veil>>,
+    pub(crate) veil: Option<Arc<dyn Redactor>>,
 }
 
 /// A dollar for a million tokens in, ten for a million out.
-pub(crate) const PRICE: Price = Price {
+pub(crate) const PRICE: ModelPrice = ModelPrice {
     input: 1_000_000,
     output: 10_000_000,
     cache_read: 100_000,
@@ -58,39 +61,39 @@ pub(crate) const PRICE: Price = Price {
     cache_write_1h: 2_000_000,
 };
 
-pub(crate) fn target(name: &str) -> Target {
-    Target::new(name, Wire::OpenAi, "", format!("{name}-model"))
+pub(crate) fn target(name: &str) -> ModelTarget {
+    ModelTarget::new(name, WireFormat::OpenAi, "", format!("{name}-model"))
 }
 
-pub(crate) fn route(names: &[&str]) -> Route {
+pub(crate) fn route(names: &[&str]) -> ModelRoute {
     let names = names.iter().map(|name| (*name).to_owned()).collect();
-    Route { targets: [(Use::Default, names)].into(), ..Route::default() }
+    ModelRoute { targets: [(Capability::Default, names)].into(), ..ModelRoute::default() }
 }
 
 impl Scene {
     /// Four targets of one price, and three of them on the route.
-    pub(crate) fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
-        let model = Arc::new(Scripted::new(turns));
+    pub(crate) fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        let model = Arc::new(ScriptedModel::new(turns));
         Self::of(model.clone(), model)
     }
 
-    pub(crate) fn of(model: Arc<Scripted>, provider: Arc<dyn Provider>) -> Self {
+    pub(crate) fn of(model: Arc<ScriptedModel>, provider: Arc<dyn Provider>) -> Self {
         let names = ["first", "second", "third", "fourth"];
         let prices = names.iter().map(|name| (format!("{name}-model"), PRICE)).collect();
-        let gateway = Gateway::new(Parts {
-            targets: names.into_iter().map(target).chain([Target::offline()]).collect(),
+        let gateway = Gateway::new(GatewayParts {
+            targets: names.into_iter().map(target).chain([ModelTarget::offline()]).collect(),
             provider,
             prices: PriceBook::new(prices),
             clock: Arc::new(TokioClock(Instant::now())),
             random: Arc::new(Middle),
         });
-        let budget = MemoryBudget::new(Spend {
+        let budget = InMemoryBudget::new(CallSpend {
             tokens: 1 << 40,
             cost: Some(Cost::from_micros(1 << 40)),
-            ..Spend::default()
+            ..CallSpend::default()
         });
         let request = ChatRequest {
-            messages: vec![Message::user("how are you?")],
+            messages: vec![ChatMessage::user("how are you?")],
             max_output_tokens: 100,
             ..ChatRequest::default()
         };
@@ -105,21 +108,27 @@ impl Scene {
         }
     }
 
-    pub(crate) fn account(&self) -> Account {
-        let (budget, tab) = (self.budget.clone() as Arc<dyn Budget>, self.tab.clone());
-        Account { tenant: TenantId::PLATFORM, about: About::default(), budget, tab, prices: None }
+    pub(crate) fn account(&self) -> CallBilling {
+        let (budget, tab) = (self.budget.clone() as Arc<dyn CallBudget>, self.tab.clone());
+        CallBilling { tenant: TenantId::PLATFORM, about: CallSubject::default(), budget, tab, prices: None }
     }
 
-    pub(crate) fn call(&self) -> Call {
+    pub(crate) fn call(&self) -> ModelCall {
         let (route, request) = (self.route.clone(), Arc::new(self.request.clone()));
-        Call { wanted: Use::Default, route, request, account: self.account(), veil: self.veil.clone() }
+        ModelCall {
+            wanted: Capability::Default,
+            route,
+            request,
+            account: self.account(),
+            veil: self.veil.clone(),
+        }
     }
 
-    pub(crate) async fn complete(&self) -> Result<Reply, Fault> {
+    pub(crate) async fn complete(&self) -> Result<ChatReply, ModelError> {
         self.gateway.complete(self.call()).await
     }
 
-    pub(crate) async fn stream(&self) -> Result<Live, Fault> {
+    pub(crate) async fn stream(&self) -> Result<ModelReplyStream, ModelError> {
         self.gateway.stream(self.call()).await
     }
 
@@ -134,7 +143,7 @@ impl Scene {
 }
 
 /// All events of a reply, and the fault that ended it where one did.
-pub(crate) async fn all(mut live: Live) -> (Vec<Event>, Option<Fault>) {
+pub(crate) async fn all(mut live: ModelReplyStream) -> (Vec<ChatEvent>, Option<ModelError>) {
     let mut events = Vec::new();
     while let Some(item) = live.next().await {
         match item {
@@ -146,14 +155,14 @@ pub(crate) async fn all(mut live: Live) -> (Vec<Event>, Option<Fault>) {
 }
 
 /// The text among events.
-pub(crate) fn text(events: &[Event]) -> String {
+pub(crate) fn text(events: &[ChatEvent]) -> String {
     let texts = events.iter().filter_map(|event| match event {
-        Event::Text(text) => Some(text.as_str()),
+        ChatEvent::Text(text) => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
 }
 
-pub(crate) fn down() -> Fault {
-    Fault::Failed { status: 503, message: "busy".to_owned(), retry_after: None }
+pub(crate) fn down() -> ModelError {
+    ModelError::Failed { status: 503, message: "busy".to_owned(), retry_after: None }
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use munshi_llm::embeddings::Vectors;
-use munshi_llm::gateway::{Account, Route, Use};
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Fault, Provider, Target};
-use munshi_test_support::models::Scripted;
+use munshi_llm::embeddings::EmbeddingCache;
+use munshi_llm::gateway::{CallBilling, Capability, ModelRoute};
+use munshi_llm::{ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
+use munshi_test_support::models::ScriptedModel;
 use munshi_test_support::on_both_engines;
 use munshi_types::{SystemClock, TenantId};
 
@@ -22,11 +22,11 @@ struct Lengths {
 
 #[async_trait]
 impl Provider for Lengths {
-    async fn stream(&self, _: &Target, _: &ChatRequest) -> Result<ChatStream, Fault> {
-        Err(Fault::Rejected { status: 400, message: "only vectors".to_owned() })
+    async fn stream(&self, _: &ModelTarget, _: &ChatRequest) -> Result<ChatStream, ModelError> {
+        Err(ModelError::Rejected { status: 400, message: "only vectors".to_owned() })
     }
 
-    async fn embed(&self, _: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+    async fn embed(&self, _: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
         if self.failures.load(Ordering::SeqCst) > 0 {
             self.failures.fetch_sub(1, Ordering::SeqCst);
             return Err(down());
@@ -45,7 +45,7 @@ fn texts(words: &[&str]) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn a_failing_server_is_tried_once_more_and_all_is_paid_for() {
     let model = Arc::new(Lengths { failures: AtomicUsize::new(1), ..Lengths::default() });
-    let scene = Scene::of(Arc::new(Scripted::default()), model.clone());
+    let scene = Scene::of(Arc::new(ScriptedModel::default()), model.clone());
     let target = scene.gateway.target("first").unwrap().clone();
     let many: Vec<String> = (0..130).map(|number| format!("{number}")).collect();
     let made = scene.gateway.embed(&target, &many, &scene.account()).await.unwrap();
@@ -53,8 +53,8 @@ async fn a_failing_server_is_tried_once_more_and_all_is_paid_for() {
     let records = scene.records();
     let seen: Vec<_> =
         records.iter().map(|call| (call.purpose, call.ending.code(), call.usage.input)).collect();
-    let fine = |tokens| (Use::Embeddings, "end_turn", tokens);
-    assert_eq!(seen, [(Use::Embeddings, "provider_failed", 0), fine(64), fine(64), fine(2)]);
+    let fine = |tokens| (Capability::Embeddings, "end_turn", tokens);
+    assert_eq!(seen, [(Capability::Embeddings, "provider_failed", 0), fine(64), fine(64), fine(2)]);
     model.failures.store(2, Ordering::SeqCst);
     assert_eq!(scene.gateway.embed(&target, &many, &scene.account()).await.unwrap_err(), down());
 }
@@ -62,11 +62,16 @@ async fn a_failing_server_is_tried_once_more_and_all_is_paid_for() {
 #[tokio::test(start_paused = true)]
 async fn one_model_for_all_and_none_that_is_not_permitted() {
     let scene = Scene::new([]);
-    let mut route =
-        Route { targets: [(Use::Embeddings, texts(&["second", "first"]))].into(), ..Route::default() };
+    let mut route = ModelRoute {
+        targets: [(Capability::Embeddings, texts(&["second", "first"]))].into(),
+        ..ModelRoute::default()
+    };
     assert_eq!(scene.gateway.embedder(&route).unwrap().name, "second");
     route.permitted = Some(["first".to_owned()].into());
-    assert!(matches!(scene.gateway.embedder(&route), Err(Fault::NoTarget(_))), "not the next one instead");
+    assert!(
+        matches!(scene.gateway.embedder(&route), Err(ModelError::NoTarget(_))),
+        "not the next one instead"
+    );
     route.targets.clear();
     assert_eq!(scene.gateway.embedder(&route).unwrap().name, "offline");
 }
@@ -76,12 +81,12 @@ on_both_engines! {
 
     async fn a_text_is_embedded_once_for_each_tenant(test: TestDb) {
         let model = Arc::new(Lengths::default());
-        let scene = Scene::of(Arc::new(Scripted::default()), model.clone());
+        let scene = Scene::of(Arc::new(ScriptedModel::default()), model.clone());
         let target = scene.gateway.target("first").unwrap().clone();
-        let vectors = Vectors::new(scene.gateway.clone(), test.db.clone(), Arc::new(SystemClock));
+        let vectors = EmbeddingCache::new(scene.gateway.clone(), test.db.clone(), Arc::new(SystemClock));
         let mine = test.tenant("mine").await;
         let theirs = test.tenant("theirs").await;
-        let account = |tenant: TenantId| Account { tenant, ..scene.account() };
+        let account = |tenant: TenantId| CallBilling { tenant, ..scene.account() };
 
         let first = vectors.of(&target, &texts(&["a", "bb", "a"]), &account(mine)).await.unwrap();
         assert_eq!(first.vectors, [vec![1.0, 1.0], vec![2.0, 1.0], vec![1.0, 1.0]]);

@@ -1,21 +1,21 @@
 //! What is asked is what the providers document, to the byte; what they answer means the same whole and streamed.
 
-use munshi_llm::chat::{StopReason, Usage};
+use munshi_llm::chat::{StopReason, TokenUsage};
 use munshi_llm::provider::Provider;
-use munshi_llm::{Part, Reply, ToolCall};
-use munshi_test_support::model::{Fixture, Step};
+use munshi_llm::{ChatReply, ModelMessagePart, ToolCall};
+use munshi_test_support::model::{FakeModelStep, Fixture};
 use serde_json::json;
 
 use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
 
 /// Asks both ways, requires that both say the same, and gives what they said.
-async fn ask(wire: &str, name: &str) -> Reply {
+async fn ask(wire: &str, name: &str) -> ChatReply {
     let server = server(wire).await;
     let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, name));
     let whole = wires.complete(&target, &request).await;
     let streamed = wires.stream(&target, &request).await;
     assert_eq!(server.strangers(), Vec::<String>::new());
-    let mut assembler = munshi_llm::chat::Assembler::default();
+    let mut assembler = munshi_llm::chat::ModelReplyAssembler::default();
     let mut streamed = streamed.unwrap();
     while let Some(event) = munshi_llm::provider::next(&mut streamed).await {
         assembler.take(&event.unwrap()).unwrap();
@@ -25,12 +25,12 @@ async fn ask(wire: &str, name: &str) -> Reply {
     whole
 }
 
-fn text(text: &str) -> Part {
-    Part::Text { text: text.to_owned() }
+fn text(text: &str) -> ModelMessagePart {
+    ModelMessagePart::Text { text: text.to_owned() }
 }
 
-fn call(id: &str, name: &str, arguments: serde_json::Value) -> Part {
-    Part::ToolCall(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments })
+fn call(id: &str, name: &str, arguments: serde_json::Value) -> ModelMessagePart {
+    ModelMessagePart::ToolCall(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments })
 }
 
 #[tokio::test]
@@ -39,8 +39,12 @@ async fn plain_text_with_its_count() {
         let reply = ask(wire, "text").await;
         assert_eq!(reply.message.parts, [text("Ramesh का ₹500 बाकी है 🛒.")]);
         let is_cached = wire != "anthropic";
-        let usage =
-            Usage { input: 41, output: 19, cache_read: if is_cached { 2000 } else { 0 }, ..Usage::default() };
+        let usage = TokenUsage {
+            input: 41,
+            output: 19,
+            cache_read: if is_cached { 2000 } else { 0 },
+            ..TokenUsage::default()
+        };
         assert_eq!(reply.usage, usage, "{wire}");
         // Only one of the three tells which of the two ends it was.
         let stop = if wire == "anthropic" { StopReason::StopSequence } else { StopReason::EndTurn };
@@ -58,7 +62,7 @@ async fn plain_text_with_its_count() {
 
 #[tokio::test]
 async fn thinking_and_two_tool_calls_at_once() {
-    let thought = |text: &str, signature: Option<&str>| Part::Thinking {
+    let thought = |text: &str, signature: Option<&str>| ModelMessagePart::Thinking {
         text: text.to_owned(),
         signature: signature.map(str::to_owned),
     };
@@ -73,11 +77,11 @@ async fn thinking_and_two_tool_calls_at_once() {
             "anthropic",
             vec![
                 thought("Two calls are needed.", Some("anthropic:EuYBCkQYAiJA")),
-                Part::SealedThinking { data: "anthropic:EvAFCoYBGAIi".to_owned() },
+                ModelMessagePart::SealedThinking { data: "anthropic:EvAFCoYBGAIi".to_owned() },
                 text("Looking again."),
             ],
             calls("toolu_02", "toolu_03"),
-            Usage {
+            TokenUsage {
                 input: 12,
                 output: 120,
                 cache_read: 2000,
@@ -91,7 +95,7 @@ async fn thinking_and_two_tool_calls_at_once() {
             "openai",
             vec![text("Looking again.")],
             calls("call_02", "call_03"),
-            Usage { input: 212, output: 120, thinking: 64, ..Usage::default() },
+            TokenUsage { input: 212, output: 120, thinking: 64, ..TokenUsage::default() },
         ),
         (
             "gemini",
@@ -101,7 +105,7 @@ async fn thinking_and_two_tool_calls_at_once() {
                 thought("", Some("gemini:CpwCAVSoXO6yQ")),
             ],
             calls("fc_02", "fc_03"),
-            Usage { input: 212, output: 120, thinking: 64, ..Usage::default() },
+            TokenUsage { input: 212, output: 120, thinking: 64, ..TokenUsage::default() },
         ),
     ];
     for (wire, mut parts, calls, usage) in cases {
@@ -152,7 +156,12 @@ async fn one_byte_at_a_time_is_the_same_answer() {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         let fixture = Fixture::load(wire, "text");
-        let drip = fixture.stream.iter().map(|byte| Step::Send(vec![*byte])).chain([Step::End]).collect();
+        let drip = fixture
+            .stream
+            .iter()
+            .map(|byte| FakeModelStep::Send(vec![*byte]))
+            .chain([FakeModelStep::End])
+            .collect();
         let whole = hear(&wires, &target, &request).await;
         cut(&server, &fixture, 0, drip);
         let dripped = hear(&wires, &target, &request).await;

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use munshi_test_support::environment;
-use munshi_test_support::model::{Answer, Fixture, ModelServer, Step};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
 use serde_json::json;
 use tokio::process::Command;
 
@@ -32,10 +32,14 @@ fn chat_fixtures(wire: &str) -> Vec<Fixture> {
 fn troubles(server: &ModelServer, wire: &str, refusal: &serde_json::Value, event: &str) {
     let fixture = Fixture::load(wire, "text");
     let half = fixture.boundaries()[4];
-    let half = || Step::Send(fixture.stream[..half].to_vec());
-    server.next(fixture.with_headers(Answer::json(429, refusal)).with("retry-after", "7"));
-    server.next(Answer::stream(vec![half(), Step::Send(event.as_bytes().to_vec()), Step::End]));
-    server.next(Answer::stream(vec![half(), Step::Cut]));
+    let half = || FakeModelStep::Send(fixture.stream[..half].to_vec());
+    server.next(fixture.with_headers(FakeModelAnswer::json(429, refusal)).with("retry-after", "7"));
+    server.next(FakeModelAnswer::stream(vec![
+        half(),
+        FakeModelStep::Send(event.as_bytes().to_vec()),
+        FakeModelStep::End,
+    ]));
+    server.next(FakeModelAnswer::stream(vec![half(), FakeModelStep::Cut]));
 }
 
 #[tokio::test]

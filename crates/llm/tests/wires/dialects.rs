@@ -1,38 +1,38 @@
 //! Servers that differ from the documentation, by what the target's configuration says about them.
 
-use munshi_llm::chat::{StopReason, Thinking, Usage};
-use munshi_llm::dialect::{JsonMode, KeyPlace, OutputLimit, ThinkingMode};
+use munshi_llm::chat::{StopReason, ThinkingBudget, TokenUsage};
+use munshi_llm::dialect::{JsonMode, KeyHeader, OutputLimit, ThinkingMode};
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Event, Fault, Message, Part, Reply, Target};
-use munshi_test_support::model::{Answer, Fixture, ModelServer, Speech, Step};
+use munshi_llm::{ChatEvent, ChatMessage, ChatReply, ChatRequest, ModelError, ModelMessagePart, ModelTarget};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, FixtureDelivery, ModelServer};
 use serde_json::{Value, json};
 
 use crate::wires::scene::{hear, request, server, target, wires};
 
 /// What a target with this dialect sends for the request.
-async fn sent(wire: &str, name: &str, change: impl FnOnce(&mut Target)) -> Value {
+async fn sent(wire: &str, name: &str, change: impl FnOnce(&mut ModelTarget)) -> Value {
     let server = server(wire).await;
     let mut target = target(wire, &server.url());
     change(&mut target);
-    server.next(Fixture::load(wire, name).answer(Speech::Whole));
+    server.next(Fixture::load(wire, name).answer(FixtureDelivery::Whole));
     let _reply = wires().complete(&target, &request(wire, name)).await;
     serde_json::from_slice(&server.requests()[0].body).unwrap()
 }
 
-fn chunks(chunks: &[Value]) -> Vec<Step> {
+fn chunks(chunks: &[Value]) -> Vec<FakeModelStep> {
     let text: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
-    vec![Step::Send(text.into_bytes())]
+    vec![FakeModelStep::Send(text.into_bytes())]
 }
 
 fn chunk(delta: &Value, finish: Option<&str>) -> Value {
     json!({"id": "c1", "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 }
 
-async fn streamed(steps: Vec<Step>) -> Result<Reply, Fault> {
+async fn streamed(steps: Vec<FakeModelStep>) -> Result<ChatReply, ModelError> {
     let server = ModelServer::start(Vec::new()).await;
-    server.next(Answer::stream(steps));
+    server.next(FakeModelAnswer::stream(steps));
     let heard = hear(&wires(), &target("openai", &server.url()), &request("openai", "text")).await;
-    let mut assembler = munshi_llm::chat::Assembler::default();
+    let mut assembler = munshi_llm::chat::ModelReplyAssembler::default();
     heard.events.iter().try_for_each(|event| assembler.take(event))?;
     heard.fault.map_or_else(|| assembler.finish(), Err)
 }
@@ -40,11 +40,11 @@ async fn streamed(steps: Vec<Step>) -> Result<Reply, Fault> {
 #[tokio::test]
 async fn keys_and_addresses() {
     let cases = [
-        ("anthropic", KeyPlace::AsDocumented, "x-api-key", "sk-test-key"),
-        ("anthropic", KeyPlace::Bearer, "authorization", "Bearer sk-test-key"),
-        ("openai", KeyPlace::AsDocumented, "authorization", "Bearer sk-test-key"),
-        ("openai", KeyPlace::Header("api-key".to_owned()), "api-key", "sk-test-key"),
-        ("gemini", KeyPlace::AsDocumented, "x-goog-api-key", "sk-test-key"),
+        ("anthropic", KeyHeader::AsDocumented, "x-api-key", "sk-test-key"),
+        ("anthropic", KeyHeader::Bearer, "authorization", "Bearer sk-test-key"),
+        ("openai", KeyHeader::AsDocumented, "authorization", "Bearer sk-test-key"),
+        ("openai", KeyHeader::Header("api-key".to_owned()), "api-key", "sk-test-key"),
+        ("gemini", KeyHeader::AsDocumented, "x-goog-api-key", "sk-test-key"),
     ];
     for (wire, place, header, value) in cases {
         let server = server(wire).await;
@@ -87,7 +87,7 @@ async fn fields_that_a_server_does_not_know_are_left_out() {
 
 #[tokio::test]
 async fn thinking_said_in_words_or_tokens() {
-    let effort = |target: &mut Target| target.dialect.thinking = ThinkingMode::Effort;
+    let effort = |target: &mut ModelTarget| target.dialect.thinking = ThinkingMode::Effort;
     let body = sent("anthropic", "tools", effort).await;
     assert_eq!(
         (&body["thinking"], &body["output_config"]),
@@ -96,7 +96,8 @@ async fn thinking_said_in_words_or_tokens() {
     let body = sent("gemini", "tools", effort).await;
     let config = json!({"includeThoughts": true, "thinkingLevel": "low"});
     assert_eq!(body["generationConfig"]["thinkingConfig"], config);
-    let returned = |target: &mut Target| target.dialect.thinking_field = Some("reasoning_content".to_owned());
+    let returned =
+        |target: &mut ModelTarget| target.dialect.thinking_field = Some("reasoning_content".to_owned());
     let body = sent("openai", "tools", returned).await;
     assert_eq!(body["messages"][2]["reasoning_content"], "I should look.");
 }
@@ -105,7 +106,7 @@ async fn thinking_said_in_words_or_tokens() {
 async fn another_providers_signatures_stay_home() {
     let foreign = request("gemini", "tools");
     let server = server("anthropic").await;
-    server.next(Fixture::load("anthropic", "text").answer(Speech::Whole));
+    server.next(Fixture::load("anthropic", "text").answer(FixtureDelivery::Whole));
     wires().complete(&target("anthropic", &server.url()), &foreign).await.unwrap();
     let body: Value = serde_json::from_slice(&server.requests()[0].body).unwrap();
     let kinds: Vec<_> =
@@ -133,9 +134,11 @@ async fn json_by_a_tool_by_a_promise_or_by_words() {
     let content = json!([{"type": "text", "text": "Here:"},
         {"type": "tool_use", "id": "t", "name": "give_answer", "input": {"fruit": "mango"}}]);
     let answer = json!({"model": "m", "content": content, "stop_reason": "tool_use", "usage": {}});
-    server.next(Answer::json(200, &answer));
-    let asked =
-        ChatRequest { thinking: Some(Thinking { budget_tokens: 1024 }), ..request("anthropic", "json") };
+    server.next(FakeModelAnswer::json(200, &answer));
+    let asked = ChatRequest {
+        thinking: Some(ThinkingBudget { budget_tokens: 1024 }),
+        ..request("anthropic", "json")
+    };
     let reply = wires().complete(&target, &asked).await.unwrap();
     assert_eq!((reply.text().as_str(), reply.stop), ("{\"fruit\":\"mango\"}", StopReason::EndTurn));
     assert!(reply.usage.estimated, "nothing was counted, so nothing is claimed");
@@ -147,8 +150,8 @@ async fn json_by_a_tool_by_a_promise_or_by_words() {
 #[tokio::test]
 async fn servers_that_count_elsewhere_or_not_at_all() {
     let said = || vec![chunk(&json!({"content": "Hi"}), None), chunk(&json!({}), Some("stop"))];
-    let uncounted = streamed([chunks(&said()), vec![Step::End]].concat()).await.unwrap();
-    assert_eq!(uncounted.usage, Usage { estimated: true, ..Usage::default() });
+    let uncounted = streamed([chunks(&said()), vec![FakeModelStep::End]].concat()).await.unwrap();
+    assert_eq!(uncounted.usage, TokenUsage { estimated: true, ..TokenUsage::default() });
     assert_eq!(uncounted.text(), "Hi");
     let with_last = |fields: Value| {
         let mut said = said();
@@ -158,8 +161,8 @@ async fn servers_that_count_elsewhere_or_not_at_all() {
     };
     let counts = json!({"prompt_tokens": 9, "completion_tokens": 2, "prompt_cache_hit_tokens": 4});
     for place in [json!({"usage": counts}), json!({"x_groq": {"id": "r", "usage": counts}})] {
-        let reply = streamed([with_last(place), vec![Step::End]].concat()).await.unwrap();
-        assert_eq!(reply.usage, Usage { input: 5, output: 2, cache_read: 4, ..Usage::default() });
+        let reply = streamed([with_last(place), vec![FakeModelStep::End]].concat()).await.unwrap();
+        assert_eq!(reply.usage, TokenUsage { input: 5, output: 2, cache_read: 4, ..TokenUsage::default() });
     }
 }
 
@@ -167,15 +170,15 @@ async fn servers_that_count_elsewhere_or_not_at_all() {
 async fn azures_first_chunk_names_nothing() {
     let first = json!({"id": "", "model": "", "choices": [], "prompt_filter_results": [{"prompt_index": 0}]});
     let said = [first, chunk(&json!({"content": "Hi"}), None), chunk(&json!({}), Some("stop"))];
-    let reply = streamed([chunks(&said), vec![Step::End]].concat()).await.unwrap();
+    let reply = streamed([chunks(&said), vec![FakeModelStep::End]].concat()).await.unwrap();
     assert_eq!((reply.text().as_str(), reply.model, reply.request_id), ("Hi", None, None));
 }
 
 #[tokio::test]
 async fn a_last_word_without_an_end_is_no_end() {
-    let steps = vec![Step::Send(b"data: [DONE]\n\n".to_vec()), Step::End];
+    let steps = vec![FakeModelStep::Send(b"data: [DONE]\n\n".to_vec()), FakeModelStep::End];
     let half = chunks(&[chunk(&json!({"content": "Hal"}), None)]);
-    assert_eq!(streamed([half, steps].concat()).await, Err(Fault::Interrupted));
+    assert_eq!(streamed([half, steps].concat()).await, Err(ModelError::Interrupted));
 }
 
 #[tokio::test]
@@ -189,8 +192,11 @@ async fn thinking_and_calls_as_compatible_servers_send_them() {
         chunk(&json!({"tool_calls": [{"function": {"name": "third", "arguments": "{}"}, "index": 5}]}), None),
         chunk(&json!({}), Some("stop")),
     ]);
-    let reply = streamed([steps, vec![Step::End]].concat()).await.unwrap();
-    assert_eq!(reply.message.parts[0], Part::Thinking { text: "Hm.".to_owned(), signature: None });
+    let reply = streamed([steps, vec![FakeModelStep::End]].concat()).await.unwrap();
+    assert_eq!(
+        reply.message.parts[0],
+        ModelMessagePart::Thinking { text: "Hm.".to_owned(), signature: None }
+    );
     let calls: Vec<_> =
         reply.tool_calls().map(|call| (call.id.as_str(), call.arguments.to_string())).collect();
     let expected = [("first", "{\"a\":1}"), ("second", "{\"b\":2}"), ("c1_2", "{}")];
@@ -202,11 +208,14 @@ async fn thinking_and_calls_as_compatible_servers_send_them() {
 async fn calls_gemini_could_not_write_are_malformed() {
     let server = server("gemini").await;
     let answer = json!({"candidates": [{"content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "x("}]});
-    server.next(Answer::json(200, &answer));
+    server.next(FakeModelAnswer::json(200, &answer));
     let outcome = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;
-    assert_eq!(outcome, Err(Fault::MalformedArguments { tool: "a tool".to_owned(), text: "x(".to_owned() }));
+    assert_eq!(
+        outcome,
+        Err(ModelError::MalformedArguments { tool: "a tool".to_owned(), text: "x(".to_owned() })
+    );
     for reason in ["SAFETY", "RECITATION", "PROHIBITED_CONTENT"] {
-        server.next(Answer::json(200, &json!({"candidates": [{"finishReason": reason}]})));
+        server.next(FakeModelAnswer::json(200, &json!({"candidates": [{"finishReason": reason}]})));
         let reply = wires().complete(&target("gemini", &server.url()), &request("gemini", "text")).await;
         assert_eq!(reply.unwrap().stop, StopReason::Refused);
     }
@@ -215,13 +224,13 @@ async fn calls_gemini_could_not_write_are_malformed() {
 #[tokio::test]
 async fn events_are_handed_out_as_they_come() {
     let server = ModelServer::start(Vec::new()).await;
-    let steps = [chunks(&[chunk(&json!({"content": "one"}), None)]), vec![Step::Hang]].concat();
-    server.next(Answer::stream(steps));
-    let request = ChatRequest { messages: vec![Message::user("Hi")], ..ChatRequest::default() };
+    let steps = [chunks(&[chunk(&json!({"content": "one"}), None)]), vec![FakeModelStep::Hang]].concat();
+    server.next(FakeModelAnswer::stream(steps));
+    let request = ChatRequest { messages: vec![ChatMessage::user("Hi")], ..ChatRequest::default() };
     let target = target("openai", &server.url());
     let mut stream = wires().stream(&target, &request).await.unwrap();
     let started = munshi_llm::provider::next(&mut stream).await.unwrap().unwrap();
-    assert!(matches!(started, Event::Started { .. }));
+    assert!(matches!(started, ChatEvent::Started { .. }));
     let text = munshi_llm::provider::next(&mut stream).await.unwrap().unwrap();
-    assert_eq!(text, Event::Text("one".to_owned()));
+    assert_eq!(text, ChatEvent::Text("one".to_owned()));
 }

@@ -1,10 +1,10 @@
 //! The fault matrix: each fault at each point of a stream, on each wire. The class must be right, the text that came
 //! before must be there once, and what is known of the bill must be kept.
 
-use munshi_llm::chat::Usage;
-use munshi_llm::transport::Limits;
-use munshi_llm::{Fault, Stage, Wires};
-use munshi_test_support::model::{Fixture, ModelServer, Step};
+use munshi_llm::chat::TokenUsage;
+use munshi_llm::transport::ProviderResponseLimits;
+use munshi_llm::{HttpProvider, ModelError, TimeoutStage};
+use munshi_test_support::model::{FakeModelStep, Fixture, ModelServer};
 use serde_json::Value;
 
 use crate::wires::scene::{WIRES, cut, hear, listen, request, server, target, wires, wires_with};
@@ -48,7 +48,7 @@ fn told(fixture: &Fixture, at: usize) -> Told {
     told
 }
 
-fn bill(usage: Option<Usage>) -> Option<(u64, u64)> {
+fn bill(usage: Option<TokenUsage>) -> Option<(u64, u64)> {
     usage.filter(|usage| !usage.estimated).map(|usage| (usage.input + usage.cache_read, usage.output))
 }
 
@@ -64,8 +64,8 @@ async fn a_stream_cut_anywhere() {
         let is_near = |at: usize| ends.iter().any(|end| end.abs_diff(at) <= 2);
         for at in (0..=fixture.stream.len()).filter(|at| at % 3 == 0 || is_near(*at)) {
             let told = told(&fixture, at);
-            for end in [Step::Cut, Step::End] {
-                let is_clean = matches!(end, Step::End);
+            for end in [FakeModelStep::Cut, FakeModelStep::End] {
+                let is_clean = matches!(end, FakeModelStep::End);
                 if is_clean && !is_near(at) && !told.has_finish {
                     continue;
                 }
@@ -73,7 +73,7 @@ async fn a_stream_cut_anywhere() {
                 let heard = hear(&wires, &target, &request).await;
                 let is_finished = told.is_over || (is_clean && told.has_finish && wire != "anthropic");
                 assert_eq!(heard.is_finished(), is_finished, "{wire} at {at}: {heard:?}");
-                assert_eq!(heard.fault, (!is_finished).then_some(Fault::Interrupted), "{wire} at {at}");
+                assert_eq!(heard.fault, (!is_finished).then_some(ModelError::Interrupted), "{wire} at {at}");
                 assert_eq!(heard.text(), told.text, "{wire} at {at}");
                 assert_eq!(bill(heard.usage()), told.usage, "{wire} at {at}");
             }
@@ -92,15 +92,15 @@ fn points(fixture: &Fixture) -> Vec<usize> {
 
 /// The stream up to a point, then these bytes and a clean end.
 async fn garbled_by(
-    (wires, server): (&Wires, &ModelServer),
+    (wires, server): (&HttpProvider, &ModelServer),
     fixture: &Fixture,
     at: usize,
     bytes: &[u8],
-) -> Fault {
+) -> ModelError {
     let wire = fixture.wire.as_str();
     // In one piece, so that what is said before the fault is read together with it.
     let said = [&fixture.stream[..at], bytes].concat();
-    cut(server, fixture, 0, vec![Step::Send(said), Step::End]);
+    cut(server, fixture, 0, vec![FakeModelStep::Send(said), FakeModelStep::End]);
     let heard = hear(wires, &target(wire, &server.url()), &request(wire, "tools")).await;
     let told = told(fixture, at);
     assert_eq!(heard.text(), told.text, "{wire} at {at}");
@@ -109,7 +109,7 @@ async fn garbled_by(
 
 #[tokio::test]
 async fn garbage_and_errors_anywhere() {
-    let wires = wires_with(Limits { event: 64 << 10, answer: 256 << 10 });
+    let wires = wires_with(ProviderResponseLimits { event: 64 << 10, answer: 256 << 10 });
     for wire in WIRES {
         let server = server(wire).await;
         let line = (&wires, &server);
@@ -117,11 +117,11 @@ async fn garbage_and_errors_anywhere() {
         let boundaries = fixture.boundaries();
         for at in points(&fixture) {
             let fault = garbled_by(line, &fixture, at, b"\xFF\xFE\x00\x9F\n\n").await;
-            assert!(matches!(fault, Fault::Garbled(_)), "{wire} at {at}: {fault:?}");
+            assert!(matches!(fault, ModelError::Garbled(_)), "{wire} at {at}: {fault:?}");
             let fault = garbled_by(line, &fixture, at, b"\n\ndata: {\"broken\n\n").await;
-            assert!(matches!(fault, Fault::Garbled(_)), "{wire} at {at}: {fault:?}");
+            assert!(matches!(fault, ModelError::Garbled(_)), "{wire} at {at}: {fault:?}");
             let fault = garbled_by(line, &fixture, at, &[b'x'; 70 << 10]).await;
-            assert!(matches!(fault, Fault::Garbled(_)), "{wire} at {at}: {fault:?}");
+            assert!(matches!(fault, ModelError::Garbled(_)), "{wire} at {at}: {fault:?}");
             if !boundaries.contains(&at) {
                 continue;
             }
@@ -136,9 +136,9 @@ async fn garbage_and_errors_anywhere() {
     }
 }
 
-fn described(fault: &Fault) -> String {
+fn described(fault: &ModelError) -> String {
     match fault {
-        Fault::Failed { status, .. } => format!("{} {status}", fault.code()),
+        ModelError::Failed { status, .. } => format!("{} {status}", fault.code()),
         _ => fault.code().to_owned(),
     }
 }
@@ -196,9 +196,9 @@ async fn silence_anywhere() {
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "tools"));
         let fixture = Fixture::load(wire, "tools");
         for at in points(&fixture) {
-            cut(&server, &fixture, at, vec![Step::Cut]);
+            cut(&server, &fixture, at, vec![FakeModelStep::Cut]);
             let before = hear(&wires, &target, &request).await;
-            cut(&server, &fixture, at, vec![Step::Hang]);
+            cut(&server, &fixture, at, vec![FakeModelStep::Hang]);
             let mut stream = munshi_llm::Provider::stream(&wires, &target, &request).await.unwrap();
             let hung_up = server.seen().hung_up;
             let mut events = Vec::new();
@@ -209,8 +209,9 @@ async fn silence_anywhere() {
             tokio::time::pause();
             let heard = listen(stream).await;
             tokio::time::resume();
-            let stage = if before.has_deltas() { Stage::BetweenBytes } else { Stage::FirstByte };
-            assert_eq!(heard.fault, Some(Fault::Timeout(stage)), "{wire} at {at}");
+            let stage =
+                if before.has_deltas() { TimeoutStage::BetweenBytes } else { TimeoutStage::FirstByte };
+            assert_eq!(heard.fault, Some(ModelError::Timeout(stage)), "{wire} at {at}");
             assert_eq!(heard.events, []);
             server.until(|seen| seen.hung_up > hung_up).await;
         }
@@ -220,7 +221,7 @@ async fn silence_anywhere() {
 /// What has no end is given up early, in memory that is bounded by the limits.
 #[tokio::test]
 async fn what_has_no_end() {
-    let limits = Limits { event: 64 << 10, answer: 256 << 10 };
+    let limits = ProviderResponseLimits { event: 64 << 10, answer: 256 << 10 };
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, target, request) =
@@ -228,9 +229,9 @@ async fn what_has_no_end() {
         let fixture = Fixture::load(wire, "tools");
         let endless = ["x".repeat(1000), "data: x\n".repeat(100), ": ping\n\n".repeat(100)];
         for (round, bytes) in endless.iter().enumerate() {
-            cut(&server, &fixture, 0, vec![Step::Repeat(bytes.clone().into_bytes())]);
+            cut(&server, &fixture, 0, vec![FakeModelStep::Repeat(bytes.clone().into_bytes())]);
             let heard = hear(&wires, &target, &request).await;
-            assert!(matches!(heard.fault, Some(Fault::Garbled(_))), "{wire}: {:?}", heard.fault);
+            assert!(matches!(heard.fault, Some(ModelError::Garbled(_))), "{wire}: {:?}", heard.fault);
             server.until(|seen| seen.hung_up > round).await;
         }
     }

@@ -1,9 +1,9 @@
 //! A real model, small but real: llama.cpp's server on loopback, on both wires it speaks.
 
-use munshi_llm::chat::{Output, StopReason};
+use munshi_llm::chat::{ReplyFormat, StopReason};
 use munshi_llm::dialect::OutputLimit;
 use munshi_llm::provider::{self, Provider};
-use munshi_llm::{ChatRequest, Event, Message, Target, Wire};
+use munshi_llm::{ChatEvent, ChatMessage, ChatRequest, ModelTarget, WireFormat};
 use munshi_test_support::environment;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -11,25 +11,27 @@ use tokio::net::TcpStream;
 
 use crate::wires::scene::{PATIENCE, fruit, hear, wires};
 
-fn target(wire: Wire) -> Target {
-    let mut target = Target::new("real", wire, format!("{}/v1", environment::model()), "smollm2");
+fn target(wire: WireFormat) -> ModelTarget {
+    let mut target = ModelTarget::new("real", wire, format!("{}/v1", environment::model()), "smollm2");
     target.timeouts = crate::wires::scene::target("openai", "").timeouts;
     target.dialect.output_limit = OutputLimit::MaxTokens;
     target
 }
 
 fn request(text: &str, max_output_tokens: u32) -> ChatRequest {
-    let messages = vec![Message::user(text)];
+    let messages = vec![ChatMessage::user(text)];
     ChatRequest { messages, max_output_tokens, temperature_milli: Some(0), ..ChatRequest::default() }
 }
 
 #[tokio::test]
 async fn streamed_and_whole_say_the_same_and_count() {
     let mut texts = Vec::new();
-    for wire in [Wire::OpenAi, Wire::Anthropic] {
+    for wire in [WireFormat::OpenAi, WireFormat::Anthropic] {
         let (wires, target, request) = (wires(), target(wire), request("Count: one, two, three,", 8));
         let heard = hear(&wires, &target, &request).await;
-        let Some(Event::Finished { stop, usage }) = heard.events.last() else { panic!("{:?}", heard.fault) };
+        let Some(ChatEvent::Finished { stop, usage }) = heard.events.last() else {
+            panic!("{:?}", heard.fault)
+        };
         assert_eq!(*stop, StopReason::MaxTokens);
         assert_eq!((usage.output, usage.estimated), (8, false));
         assert!(usage.input + usage.cache_read > 8, "{usage:?}");
@@ -43,7 +45,7 @@ async fn streamed_and_whole_say_the_same_and_count() {
 
 #[tokio::test]
 async fn it_stops_where_it_is_told() {
-    for wire in [Wire::OpenAi, Wire::Anthropic] {
+    for wire in [WireFormat::OpenAi, WireFormat::Anthropic] {
         let (wires, target) = (wires(), target(wire));
         let free = wires.complete(&target, &request("Say hello.", 12)).await.unwrap();
         let word = free.text().split_whitespace().nth(2).unwrap().to_owned();
@@ -61,9 +63,9 @@ async fn it_stops_where_it_is_told() {
 
 #[tokio::test]
 async fn it_keeps_to_a_schema() {
-    let output = Output::Json { name: "fruit".to_owned(), schema: fruit() };
+    let output = ReplyFormat::Json { name: "fruit".to_owned(), schema: fruit() };
     let asked = ChatRequest { output, ..request("Name a fruit.", 40) };
-    let heard = hear(&wires(), &target(Wire::OpenAi), &asked).await;
+    let heard = hear(&wires(), &target(WireFormat::OpenAi), &asked).await;
     let answer: Value = serde_json::from_str(&heard.text()).unwrap();
     assert!(["apple", "mango"].contains(&answer["fruit"].as_str().unwrap()), "{answer}");
 }
@@ -71,10 +73,10 @@ async fn it_keeps_to_a_schema() {
 /// Dropping the stream frees the server's slot long before the answer would have ended.
 #[tokio::test]
 async fn cancelling_stops_the_model() {
-    for wire in [Wire::OpenAi, Wire::Anthropic] {
+    for wire in [WireFormat::OpenAi, WireFormat::Anthropic] {
         let wires = wires();
         let mut stream = wires.stream(&target(wire), &request("Tell a very long story.", 900)).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), Event::Text(_)) {}
+        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
         drop(stream);
         let freed = async {
             while is_busy_with(900).await {

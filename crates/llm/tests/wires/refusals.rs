@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use munshi_llm::provider::Provider;
-use munshi_llm::transport::Limits;
-use munshi_llm::{Fault, Stage};
-use munshi_test_support::model::{Answer, ModelServer, Step};
+use munshi_llm::transport::ProviderResponseLimits;
+use munshi_llm::{ModelError, TimeoutStage};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, ModelServer};
 use serde_json::{Value, json};
 
 use crate::wires::scene::{WIRES, hear, request, server, target, wires, wires_with};
@@ -21,7 +21,7 @@ fn body(wire: &str, status: u16, kind: &str, message: &str) -> Value {
 }
 
 /// The same answer to a streamed and a whole call must mean the same.
-async fn refused(wire: &str, answer: &Answer) -> Fault {
+async fn refused(wire: &str, answer: &FakeModelAnswer) -> ModelError {
     let server = server(wire).await;
     let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
     server.next(answer.clone());
@@ -36,8 +36,9 @@ async fn refused(wire: &str, answer: &Answer) -> Fault {
 #[tokio::test]
 async fn statuses_mean_the_same_on_every_wire() {
     for wire in WIRES {
-        let said = |status, kind| Answer::json(status, &body(wire, status, kind, "No."));
-        let failed = |status, retry_after| Fault::Failed { status, message: "No.".to_owned(), retry_after };
+        let said = |status, kind| FakeModelAnswer::json(status, &body(wire, status, kind, "No."));
+        let failed =
+            |status, retry_after| ModelError::Failed { status, message: "No.".to_owned(), retry_after };
         for status in [500, 502, 503, 529] {
             assert_eq!(refused(wire, &said(status, "api_error")).await, failed(status, None));
         }
@@ -46,19 +47,23 @@ async fn statuses_mean_the_same_on_every_wire() {
         let slow = said(429, "rate_limit_error");
         assert_eq!(
             refused(wire, &slow.clone().with("retry-after", "7")).await,
-            Fault::RateLimited { retry_after: wait }
+            ModelError::RateLimited { retry_after: wait }
         );
         let dated = slow.clone().with("retry-after", "Sat, 10 Jan 2026 10:00:07 GMT");
-        assert_eq!(refused(wire, &dated).await, Fault::RateLimited { retry_after: wait });
-        assert_eq!(refused(wire, &slow).await, Fault::RateLimited { retry_after: None });
-        assert_eq!(refused(wire, &said(401, "authentication_error")).await, Fault::Unauthorised);
-        let rejected = Fault::Rejected { status: 400, message: "No.".to_owned() };
+        assert_eq!(refused(wire, &dated).await, ModelError::RateLimited { retry_after: wait });
+        assert_eq!(refused(wire, &slow).await, ModelError::RateLimited { retry_after: None });
+        assert_eq!(refused(wire, &said(401, "authentication_error")).await, ModelError::Unauthorised);
+        let rejected = ModelError::Rejected { status: 400, message: "No.".to_owned() };
         assert_eq!(refused(wire, &said(400, "invalid_request_error")).await, rejected);
         let long =
             body(wire, 400, "invalid_request_error", "prompt is too long: 300000 tokens > 200000 maximum");
-        assert_eq!(refused(wire, &Answer::json(400, &long)).await, Fault::TooLong);
-        let page = Answer::new(502, "text/html", vec![Step::Send(b"<html>Bad gateway".to_vec()), Step::End]);
-        let nothing = Fault::Failed { status: 502, message: String::new(), retry_after: None };
+        assert_eq!(refused(wire, &FakeModelAnswer::json(400, &long)).await, ModelError::TooLong);
+        let page = FakeModelAnswer::new(
+            502,
+            "text/html",
+            vec![FakeModelStep::Send(b"<html>Bad gateway".to_vec()), FakeModelStep::End],
+        );
+        let nothing = ModelError::Failed { status: 502, message: String::new(), retry_after: None };
         assert_eq!(refused(wire, &page).await, nothing);
         let elsewhere = said(307, "").with("location", "/elsewhere");
         assert_eq!(refused(wire, &elsewhere).await.code(), "rejected", "redirects are not followed");
@@ -70,17 +75,20 @@ async fn googles_own_ways() {
     let retry = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "13s"});
     let quota = json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": [retry]}});
     let wait = Some(Duration::from_secs(13));
-    assert_eq!(refused("gemini", &Answer::json(429, &quota)).await, Fault::RateLimited { retry_after: wait });
+    assert_eq!(
+        refused("gemini", &FakeModelAnswer::json(429, &quota)).await,
+        ModelError::RateLimited { retry_after: wait }
+    );
     let info = json!({"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"});
     let key = json!([{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": [info]}}]);
-    assert_eq!(refused("gemini", &Answer::json(400, &key)).await, Fault::Unauthorised);
+    assert_eq!(refused("gemini", &FakeModelAnswer::json(400, &key)).await, ModelError::Unauthorised);
 }
 
 #[tokio::test]
 async fn faults_hold_no_key_and_no_prompt() {
     for wire in WIRES {
         let message = "key sk-test-key may not say: Ramesh ka kitna baaki hai?";
-        let fault = refused(wire, &Answer::json(400, &body(wire, 400, "invalid", message))).await;
+        let fault = refused(wire, &FakeModelAnswer::json(400, &body(wire, 400, "invalid", message))).await;
         let shown = format!("{fault} {fault:?}");
         assert!(!shown.contains("sk-test-key") && !shown.contains("Ramesh"), "{shown}");
     }
@@ -91,46 +99,54 @@ async fn nobody_there_or_nothing_said() {
     for wire in WIRES {
         let (wires, request) = (wires(), request(wire, "text"));
         let heard = hear(&wires, &target(wire, &ModelServer::nowhere().await), &request).await;
-        assert!(matches!(heard.fault, Some(Fault::Unreachable(_))), "{:?}", heard.fault);
-        assert_eq!(refused(wire, &Answer::slam()).await, Fault::Interrupted, "it was sent");
+        assert!(matches!(heard.fault, Some(ModelError::Unreachable(_))), "{:?}", heard.fault);
+        assert_eq!(refused(wire, &FakeModelAnswer::slam()).await, ModelError::Interrupted, "it was sent");
 
         let server = server(wire).await;
         let error = body(wire, 500, "api_error", "down");
-        server.next(Answer::json(200, &error));
+        server.next(FakeModelAnswer::json(200, &error));
         let heard = hear(&wires, &target(wire, &server.url()), &request).await;
         assert_eq!(heard.fault.unwrap().code(), "provider_failed", "an error that calls itself a success");
-        server.next(Answer::new(200, "text/html", vec![Step::Send(b"<html>".to_vec()), Step::End]));
+        server.next(FakeModelAnswer::new(
+            200,
+            "text/html",
+            vec![FakeModelStep::Send(b"<html>".to_vec()), FakeModelStep::End],
+        ));
         let heard = hear(&wires, &target(wire, &server.url()), &request).await;
-        let expected = Fault::Garbled("`text/html` instead of an event stream".to_owned());
+        let expected = ModelError::Garbled("`text/html` instead of an event stream".to_owned());
         assert_eq!(heard.fault, Some(expected));
     }
 }
 
 #[tokio::test]
 async fn whole_answers_that_are_not_whole() {
-    let limits = Limits { event: 64 << 10, answer: 256 << 10 };
+    let limits = ProviderResponseLimits { event: 64 << 10, answer: 256 << 10 };
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, target, request) =
             (wires_with(limits), target(wire, &server.url()), request(wire, "text"));
         let cases = [
-            (vec![Step::Send(b"{\"id\":".to_vec()), Step::Cut], "interrupted"),
-            (vec![Step::Send(b"{\"id\":".to_vec()), Step::End], "garbled"),
-            (vec![Step::End], "garbled"),
-            (vec![Step::Send(b"[1,2]".to_vec()), Step::End], "garbled"),
-            (vec![Step::Repeat(vec![b' '; 1000])], "garbled"),
+            (vec![FakeModelStep::Send(b"{\"id\":".to_vec()), FakeModelStep::Cut], "interrupted"),
+            (vec![FakeModelStep::Send(b"{\"id\":".to_vec()), FakeModelStep::End], "garbled"),
+            (vec![FakeModelStep::End], "garbled"),
+            (vec![FakeModelStep::Send(b"[1,2]".to_vec()), FakeModelStep::End], "garbled"),
+            (vec![FakeModelStep::Repeat(vec![b' '; 1000])], "garbled"),
         ];
         for (steps, code) in cases {
-            server.next(Answer::new(200, "application/json", steps.clone()));
+            server.next(FakeModelAnswer::new(200, "application/json", steps.clone()));
             let fault = wires.complete(&target, &request).await.expect_err("no whole answer");
             assert_eq!(fault.code(), code, "{wire} {steps:?}");
         }
-        server.next(Answer::new(200, "application/json", vec![Step::Send(b"{".to_vec()), Step::Hang]));
+        server.next(FakeModelAnswer::new(
+            200,
+            "application/json",
+            vec![FakeModelStep::Send(b"{".to_vec()), FakeModelStep::Hang],
+        ));
         let (outcome, ()) = tokio::join!(wires.complete(&target, &request), async {
             server.until(|seen| seen.requests == 6).await;
             tokio::time::pause();
         });
         tokio::time::resume();
-        assert_eq!(outcome, Err(Fault::Timeout(Stage::Whole)), "{wire}");
+        assert_eq!(outcome, Err(ModelError::Timeout(TimeoutStage::Whole)), "{wire}");
     }
 }

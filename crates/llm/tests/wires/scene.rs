@@ -3,46 +3,51 @@
 use std::sync::Arc;
 
 use munshi_llm::chat::{
-    Assembler, Breakpoint, Lifetime, Media, MediaSource, Output, Thinking, ToolChoice, ToolResult, Usage,
+    CacheBreakpoint, CacheLifetime, ModelMedia, ModelMediaSource, ModelReplyAssembler, ReplyFormat,
+    ThinkingBudget, TokenUsage, ToolChoice, ToolResult,
 };
-use munshi_llm::target::Key;
-use munshi_llm::transport::Limits;
+use munshi_llm::target::ProviderKey;
+use munshi_llm::transport::ProviderResponseLimits;
 use munshi_llm::{
-    ChatRequest, ChatStream, Event, Fault, Message, Part, Provider, Role, Target, Timeouts, ToolCall,
-    Transport, Wire, Wires, provider,
+    ChatEvent, ChatMessage, ChatRequest, ChatStream, HttpProvider, ModelError, ModelMessagePart, ModelRole,
+    ModelTarget, ModelTimeouts, Provider, ToolCall, Transport, WireFormat, provider,
 };
 // Tests that wait for a timeout stop the clock instead.
 pub(crate) use munshi_test_support::PATIENCE;
-use munshi_test_support::model::{Answer, Fixture, ModelServer, Step};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture, ModelServer};
 use munshi_types::clock::FakeClock;
 use munshi_types::tool::ToolSpec;
 use serde_json::{Value, json};
 
 pub(crate) const WIRES: [&str; 3] = ["anthropic", "openai", "gemini"];
 
-pub(crate) fn wires() -> Wires {
-    wires_with(Limits::default())
+pub(crate) fn wires() -> HttpProvider {
+    wires_with(ProviderResponseLimits::default())
 }
 
-pub(crate) fn wires_with(limits: Limits) -> Wires {
+pub(crate) fn wires_with(limits: ProviderResponseLimits) -> HttpProvider {
     let clock = FakeClock::at("2026-01-10T10:00:00Z".parse().unwrap());
-    Wires::new(Transport::with_limits(Arc::new(clock), limits).unwrap())
+    HttpProvider::new(Transport::with_limits(Arc::new(clock), limits).unwrap())
 }
 
 pub(crate) async fn server(wire: &str) -> ModelServer {
     ModelServer::start(Fixture::all(wire)).await
 }
 
-pub(crate) fn target(wire: &str, url: &str) -> Target {
+pub(crate) fn target(wire: &str, url: &str) -> ModelTarget {
     let (kind, base, model) = match wire {
-        "anthropic" => (Wire::Anthropic, "/v1", "claude-sonnet-4-5"),
-        "openai" => (Wire::OpenAi, "/v1", "gpt-5-mini"),
-        _ => (Wire::Gemini, "/v1beta", "gemini-2.5-flash"),
+        "anthropic" => (WireFormat::Anthropic, "/v1", "claude-sonnet-4-5"),
+        "openai" => (WireFormat::OpenAi, "/v1", "gpt-5-mini"),
+        _ => (WireFormat::Gemini, "/v1beta", "gemini-2.5-flash"),
     };
-    let mut target = Target::new(wire, kind, format!("{url}{base}"), model);
-    target.key = Key::new("sk-test-key");
-    target.timeouts =
-        Timeouts { connect: PATIENCE, first_byte: PATIENCE, between_bytes: PATIENCE, whole: PATIENCE * 10 };
+    let mut target = ModelTarget::new(wire, kind, format!("{url}{base}"), model);
+    target.key = ProviderKey::new("sk-test-key");
+    target.timeouts = ModelTimeouts {
+        connect: PATIENCE,
+        first_byte: PATIENCE,
+        between_bytes: PATIENCE,
+        whole: PATIENCE * 10,
+    };
     target.capabilities.thinking = true;
     target.capabilities.cache_minimum_tokens = 8;
     target.dialect.user_field = Some("safety_identifier".to_owned());
@@ -51,7 +56,7 @@ pub(crate) fn target(wire: &str, url: &str) -> Target {
 
 pub(crate) fn request(wire: &str, name: &str) -> ChatRequest {
     let base = ChatRequest { max_output_tokens: 256, ..ChatRequest::default() };
-    let said = |text: &str| vec![Message::user(text)];
+    let said = |text: &str| vec![ChatMessage::user(text)];
     match name {
         "text" => ChatRequest {
             system: vec![SYSTEM.to_owned()],
@@ -64,7 +69,7 @@ pub(crate) fn request(wire: &str, name: &str) -> ChatRequest {
         "tools" => tools(wire),
         "json" => ChatRequest {
             messages: said("Name a fruit."),
-            output: Output::Json { name: "fruit".to_owned(), schema: fruit() },
+            output: ReplyFormat::Json { name: "fruit".to_owned(), schema: fruit() },
             ..base
         },
         "media" => ChatRequest {
@@ -86,53 +91,59 @@ fn tools(wire: &str) -> ChatRequest {
     let signature = if wire == "gemini" { "gemini:CikBVKhc7ru" } else { "anthropic:EqQBCgIYAhIM" };
     let arguments = json!({"name": "Ramesh"});
     let call = ToolCall { id: "toolu_01".to_owned(), name: "balance".to_owned(), arguments };
-    let thought = Part::Thinking { text: "I should look.".to_owned(), signature: Some(signature.to_owned()) };
+    let thought = ModelMessagePart::Thinking {
+        text: "I should look.".to_owned(),
+        signature: Some(signature.to_owned()),
+    };
     let result = ToolResult {
         call_id: "toolu_01".to_owned(),
         name: "balance".to_owned(),
         content: "two people are called Ramesh".to_owned(),
         is_error: true,
     };
-    let text = |text: &str| Part::Text { text: text.to_owned() };
+    let text = |text: &str| ModelMessagePart::Text { text: text.to_owned() };
     let looked = vec![
         thought,
-        Part::SealedThinking { data: "anthropic:EmwKAhgBEgy3".to_owned() },
-        Part::State { data: "another provider's".to_owned() },
+        ModelMessagePart::SealedThinking { data: "anthropic:EmwKAhgBEgy3".to_owned() },
+        ModelMessagePart::State { data: "another provider's".to_owned() },
         text("Let me look."),
-        Part::ToolCall(call),
+        ModelMessagePart::ToolCall(call),
     ];
-    let told = vec![text("The one with the tea stall."), Part::ToolResult(result)];
+    let told = vec![text("The one with the tea stall."), ModelMessagePart::ToolResult(result)];
     ChatRequest {
         system: vec![SYSTEM.to_owned()],
         messages: vec![
-            Message::user(QUESTION),
-            Message { role: Role::Assistant, parts: looked },
-            Message { role: Role::User, parts: told },
+            ChatMessage::user(QUESTION),
+            ChatMessage { role: ModelRole::Assistant, parts: looked },
+            ChatMessage { role: ModelRole::User, parts: told },
         ],
         tools: vec![balance(), sale()],
         max_output_tokens: 4096,
         temperature_milli: if wire == "anthropic" { Some(200) } else { None },
-        thinking: Some(Thinking { budget_tokens: 2048 }),
+        thinking: Some(ThinkingBudget { budget_tokens: 2048 }),
         breakpoints: vec![
-            Breakpoint::AfterMessage(2, Lifetime::FiveMinutes),
-            Breakpoint::AfterTools(Lifetime::OneHour),
-            Breakpoint::AfterSystem(0, Lifetime::OneHour),
+            CacheBreakpoint::AfterMessage(2, CacheLifetime::FiveMinutes),
+            CacheBreakpoint::AfterTools(CacheLifetime::OneHour),
+            CacheBreakpoint::AfterSystem(0, CacheLifetime::OneHour),
         ],
         ..ChatRequest::default()
     }
 }
 
-fn bill() -> Message {
-    let media = |media_type: &str, source| Media { media_type: media_type.to_owned(), source };
-    let data = |text: &str| MediaSource::Data(text.to_owned());
+fn bill() -> ChatMessage {
+    let media = |media_type: &str, source| ModelMedia { media_type: media_type.to_owned(), source };
+    let data = |text: &str| ModelMediaSource::Data(text.to_owned());
     let parts = vec![
-        Part::Image(media("image/png", data("iVBORw0KGgo="))),
-        Part::Image(media("image/jpeg", MediaSource::Url("https://shop.example/bill.jpg".to_owned()))),
-        Part::Document(media("application/pdf", data("JVBERi0xLjQ="))),
-        Part::Document(media("text/plain", data("4KSs4KWA4KSy"))),
-        Part::Text { text: "Write down the bill.".to_owned() },
+        ModelMessagePart::Image(media("image/png", data("iVBORw0KGgo="))),
+        ModelMessagePart::Image(media(
+            "image/jpeg",
+            ModelMediaSource::Url("https://shop.example/bill.jpg".to_owned()),
+        )),
+        ModelMessagePart::Document(media("application/pdf", data("JVBERi0xLjQ="))),
+        ModelMessagePart::Document(media("text/plain", data("4KSs4KWA4KSy"))),
+        ModelMessagePart::Text { text: "Write down the bill.".to_owned() },
     ];
-    Message { role: Role::User, parts }
+    ChatMessage { role: ModelRole::User, parts }
 }
 
 pub(crate) fn fruit() -> Value {
@@ -158,36 +169,39 @@ fn sale() -> Arc<ToolSpec> {
 /// Everything a call gave until its end, and how it ended.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    pub(crate) events: Vec<Event>,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) events: Vec<ChatEvent>,
+    pub(crate) fault: Option<ModelError>,
 }
 
 impl Heard {
     pub(crate) fn text(&self) -> String {
         let text = self.events.iter().filter_map(|event| match event {
-            Event::Text(text) => Some(text.as_str()),
+            ChatEvent::Text(text) => Some(text.as_str()),
             _ => None,
         });
         text.collect()
     }
 
     pub(crate) fn is_finished(&self) -> bool {
-        matches!(self.events.last(), Some(Event::Finished { .. }))
+        matches!(self.events.last(), Some(ChatEvent::Finished { .. }))
     }
 
     /// What is billed, whether it ended properly or not.
-    pub(crate) fn usage(&self) -> Option<Usage> {
-        let mut assembler = Assembler::default();
+    pub(crate) fn usage(&self) -> Option<TokenUsage> {
+        let mut assembler = ModelReplyAssembler::default();
         self.events.iter().for_each(|event| assembler.take(event).unwrap());
         assembler.usage()
     }
 
     /// Only what the model said, not what was counted.
     pub(crate) fn has_deltas(&self) -> bool {
-        let is_delta = |event: &Event| {
+        let is_delta = |event: &ChatEvent| {
             !matches!(
                 event,
-                Event::Started { .. } | Event::Limits(_) | Event::Usage(_) | Event::Finished { .. }
+                ChatEvent::Started { .. }
+                    | ChatEvent::Limits(_)
+                    | ChatEvent::Usage(_)
+                    | ChatEvent::Finished { .. }
             )
         };
         self.events.iter().any(is_delta)
@@ -208,7 +222,7 @@ pub(crate) async fn listen(mut stream: ChatStream) -> Heard {
     heard
 }
 
-pub(crate) async fn hear(wires: &Wires, target: &Target, request: &ChatRequest) -> Heard {
+pub(crate) async fn hear(wires: &HttpProvider, target: &ModelTarget, request: &ChatRequest) -> Heard {
     match wires.stream(target, request).await {
         Ok(stream) => listen(stream).await,
         Err(fault) => Heard { events: Vec::new(), fault: Some(fault) },
@@ -216,8 +230,8 @@ pub(crate) async fn hear(wires: &Wires, target: &Target, request: &ChatRequest) 
 }
 
 /// The next answer is this much of the fixture's stream and then these steps.
-pub(crate) fn cut(server: &ModelServer, fixture: &Fixture, at: usize, then: Vec<Step>) {
-    let mut steps = vec![Step::Send(fixture.stream[..at].to_vec())];
+pub(crate) fn cut(server: &ModelServer, fixture: &Fixture, at: usize, then: Vec<FakeModelStep>) {
+    let mut steps = vec![FakeModelStep::Send(fixture.stream[..at].to_vec())];
     steps.extend(then);
-    server.next(fixture.with_headers(Answer::stream(steps)));
+    server.next(fixture.with_headers(FakeModelAnswer::stream(steps)));
 }

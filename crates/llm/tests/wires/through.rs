@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
-use munshi_llm::gateway::{About, Account, Call, MemoryBudget, MemoryTab, Parts, Route, Spend, Use};
+use munshi_llm::gateway::{
+    CallBilling, CallSpend, CallSubject, Capability, GatewayParts, InMemoryBudget, InMemoryCallLog,
+    ModelCall, ModelRoute,
+};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Event, Fault, Gateway, Target};
-use munshi_test_support::model::{Answer, Fixture, Step};
+use munshi_llm::{ChatEvent, Gateway, ModelError, ModelTarget};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture};
 use munshi_types::{Random, SystemClock, TenantId};
 use serde_json::json;
 
@@ -28,36 +31,40 @@ impl Random for Least {
 
 struct Through {
     gateway: Gateway,
-    tab: Arc<MemoryTab>,
-    budget: Arc<MemoryBudget>,
-    call: Call,
+    tab: Arc<InMemoryCallLog>,
+    budget: Arc<InMemoryBudget>,
+    call: ModelCall,
 }
 
-fn through(target: &Target, wire: &str) -> Through {
-    let gateway = Gateway::new(Parts {
+fn through(target: &ModelTarget, wire: &str) -> Through {
+    let gateway = Gateway::new(GatewayParts {
         targets: vec![target.clone()],
         provider: Arc::new(wires()),
         prices: PriceBook::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(Least),
     });
-    let tab: Arc<MemoryTab> = Arc::default();
-    let budget = Arc::new(MemoryBudget::new(Spend { tokens: 1 << 40, ..Spend::default() }));
-    let account = Account {
+    let tab: Arc<InMemoryCallLog> = Arc::default();
+    let budget = Arc::new(InMemoryBudget::new(CallSpend { tokens: 1 << 40, ..CallSpend::default() }));
+    let account = CallBilling {
         tenant: TenantId::PLATFORM,
-        about: About::default(),
+        about: CallSubject::default(),
         budget: budget.clone(),
         tab: tab.clone(),
         prices: None,
     };
-    let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
+    let route = ModelRoute {
+        targets: [(Capability::Default, vec![target.name.clone()])].into(),
+        ..ModelRoute::default()
+    };
     let request = Arc::new(request(wire, "text"));
-    let call = Call { wanted: Use::Default, route: Arc::new(route), request, account, veil: None };
+    let call =
+        ModelCall { wanted: Capability::Default, route: Arc::new(route), request, account, veil: None };
     Through { gateway, tab, budget, call }
 }
 
 impl Through {
-    async fn ask(&self) -> (String, Option<Fault>) {
+    async fn ask(&self) -> (String, Option<ModelError>) {
         let mut live = match self.gateway.stream(self.call.clone()).await {
             Ok(live) => live,
             Err(fault) => return (String::new(), Some(fault)),
@@ -65,7 +72,7 @@ impl Through {
         let mut text = String::new();
         while let Some(event) = live.next().await {
             match event {
-                Ok(Event::Text(more)) => text.push_str(&more),
+                Ok(ChatEvent::Text(more)) => text.push_str(&more),
                 Ok(_) => {}
                 Err(fault) => return (text, Some(fault)),
             }
@@ -83,18 +90,21 @@ async fn a_line_cut_between_any_two_events() {
         let whole = hear(&wires(), &target, &request(wire, "text")).await.text();
         let ends = fixture.boundaries();
         for at in ends[..ends.len() - 1].iter().copied() {
-            cut(&server, &fixture, at, vec![Step::Cut]);
+            cut(&server, &fixture, at, vec![FakeModelStep::Cut]);
             let heard = hear(&wires(), &target, &request(wire, "text")).await;
             if heard.is_finished() {
                 continue;
             }
             let through = through(&target, wire);
             let before = server.seen().requests;
-            cut(&server, &fixture, at, vec![Step::Cut]);
+            cut(&server, &fixture, at, vec![FakeModelStep::Cut]);
             let (text, fault) = through.ask().await;
-            let has_spoken = heard.events.iter().any(Event::is_delta);
-            let expected =
-                if has_spoken { (heard.text(), Some(Fault::Interrupted)) } else { (whole.clone(), None) };
+            let has_spoken = heard.events.iter().any(ChatEvent::is_delta);
+            let expected = if has_spoken {
+                (heard.text(), Some(ModelError::Interrupted))
+            } else {
+                (whole.clone(), None)
+            };
             assert_eq!((text, fault), expected, "{wire} at {at}");
             let asked = server.seen().requests - before;
             assert_eq!(asked, if has_spoken { 1 } else { 2 }, "{wire} at {at}");
@@ -119,7 +129,7 @@ async fn refusals_cost_nothing_and_are_tried_again_where_that_may_help() {
         {
             let through = through(&target, wire);
             let before = server.seen().requests;
-            server.next(Answer::json(status, &error));
+            server.next(FakeModelAnswer::json(status, &error));
             let (text, fault) = through.ask().await;
             let records = through.tab.take();
             assert_eq!(records[0].usage.total(), 0, "{wire} {status}");

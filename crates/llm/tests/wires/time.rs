@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_llm::provider::{self, Provider};
-use munshi_llm::{Event, Fault, Stage};
-use munshi_test_support::model::{Answer, Fixture, Step};
+use munshi_llm::{ChatEvent, ModelError, TimeoutStage};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, Fixture};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::wires::scene::{WIRES, cut, hear, request, server, target, wires};
@@ -14,7 +14,7 @@ async fn a_server_that_says_nothing() {
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
-        for answer in [Answer::silence(), Answer::stream(vec![Step::Hang])] {
+        for answer in [FakeModelAnswer::silence(), FakeModelAnswer::stream(vec![FakeModelStep::Hang])] {
             let requests = server.seen().requests;
             server.next(answer);
             let (heard, ()) = tokio::join!(hear(&wires, &target, &request), async {
@@ -22,7 +22,7 @@ async fn a_server_that_says_nothing() {
                 tokio::time::pause();
             });
             tokio::time::resume();
-            assert_eq!(heard.fault, Some(Fault::Timeout(Stage::FirstByte)), "{wire}");
+            assert_eq!(heard.fault, Some(ModelError::Timeout(TimeoutStage::FirstByte)), "{wire}");
         }
     }
 }
@@ -34,10 +34,13 @@ async fn keep_alives_do_not_count_as_the_first_word() {
         let server = server(wire).await;
         let (wires, mut target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         target.timeouts.first_byte = Duration::from_millis(300);
-        server.next(Answer::stream(vec![Step::Repeat(b": ping\n\n".to_vec())]));
+        server.next(FakeModelAnswer::stream(vec![FakeModelStep::Repeat(b": ping\n\n".to_vec())]));
         let heard = hear(&wires, &target, &request).await;
         // So many pings may come in the time that there are too many bytes; it ends either way.
-        let is_right = matches!(heard.fault, Some(Fault::Timeout(Stage::FirstByte) | Fault::Garbled(_)));
+        let is_right = matches!(
+            heard.fault,
+            Some(ModelError::Timeout(TimeoutStage::FirstByte) | ModelError::Garbled(_))
+        );
         assert!(is_right, "{wire}: {:?}", heard.fault);
     }
 }
@@ -49,13 +52,13 @@ async fn the_whole_has_its_time_too() {
         let (wires, mut target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         target.timeouts.between_bytes = target.timeouts.whole * 2;
         let fixture = Fixture::load(wire, "text");
-        cut(&server, &fixture, fixture.stream.len() / 2, vec![Step::Hang]);
+        cut(&server, &fixture, fixture.stream.len() / 2, vec![FakeModelStep::Hang]);
         let mut stream = wires.stream(&target, &request).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), Event::Text(_)) {}
+        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
         tokio::time::pause();
         let heard = crate::wires::scene::listen(stream).await;
         tokio::time::resume();
-        assert_eq!(heard.fault, Some(Fault::Timeout(Stage::Whole)), "{wire}");
+        assert_eq!(heard.fault, Some(ModelError::Timeout(TimeoutStage::Whole)), "{wire}");
     }
 }
 
@@ -74,7 +77,7 @@ async fn a_host_that_does_not_answer_at_all() {
     let mut target = target("openai", &format!("http://{address}"));
     target.timeouts.connect = Duration::from_millis(100);
     let heard = hear(&wires(), &target, &request("openai", "text")).await;
-    assert_eq!(heard.fault, Some(Fault::Timeout(Stage::Connect)));
+    assert_eq!(heard.fault, Some(ModelError::Timeout(TimeoutStage::Connect)));
 }
 
 #[tokio::test]
@@ -83,9 +86,9 @@ async fn dropping_a_stream_closes_its_socket() {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
         let fixture = Fixture::load(wire, "text");
-        cut(&server, &fixture, fixture.stream.len() / 2, vec![Step::Hang]);
+        cut(&server, &fixture, fixture.stream.len() / 2, vec![FakeModelStep::Hang]);
         let mut stream = wires.stream(&target, &request).await.unwrap();
-        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), Event::Text(_)) {}
+        while !matches!(provider::next(&mut stream).await.unwrap().unwrap(), ChatEvent::Text(_)) {}
         assert_eq!(server.seen().hung_up, 0);
         drop(stream);
         server.until(|seen| seen.hung_up == 1).await;
@@ -97,8 +100,12 @@ async fn dropping_a_call_that_waits_closes_its_socket() {
     for wire in WIRES {
         let server = server(wire).await;
         let (wires, target, request) = (wires(), target(wire, &server.url()), request(wire, "text"));
-        server.next(Answer::silence());
-        server.next(Answer::new(200, "application/json", vec![Step::Send(b"{".to_vec()), Step::Hang]));
+        server.next(FakeModelAnswer::silence());
+        server.next(FakeModelAnswer::new(
+            200,
+            "application/json",
+            vec![FakeModelStep::Send(b"{".to_vec()), FakeModelStep::Hang],
+        ));
         tokio::select! {
             _ = wires.stream(&target, &request) => panic!("nothing was said"),
             () = server.until(|seen| seen.requests == 1) => {}

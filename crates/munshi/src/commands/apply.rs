@@ -2,24 +2,24 @@
 
 use clap::Args;
 use munshi_tiers::Authorship;
-use munshi_types::{Ids, Zone};
+use munshi_types::{IdGenerator, Zone};
 
-use super::diff::{self, Planned};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
+use super::diff::{self, FolderPlanReport};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::wiring::database::Database;
-use crate::wiring::given_back::{self, Going};
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::given_back::{self, LoginRevocationPlan};
 use crate::wiring::installed::installed;
 use crate::wiring::{policy, tiers};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ApplyArguments {
     #[command(flatten)]
-    folder: diff::Folder,
+    folder: diff::TenantFolderArguments,
     #[command(flatten)]
-    by: By,
+    by: ChangeNoteArguments,
     /// The time zone of a tenant that is made
     #[arg(long)]
     zone: Option<Zone>,
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 
 /// What stands in the history.
 #[derive(Debug, Args)]
-pub(crate) struct By {
+pub(crate) struct ChangeNoteArguments {
     /// Who does it, for the history
     #[arg(long, value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
     author: String,
@@ -36,16 +36,20 @@ pub(crate) struct By {
     note: String,
 }
 
-impl By {
-    pub(super) fn authorship(self, context: &Context, otherwise: impl FnOnce() -> String) -> Authorship {
+impl ChangeNoteArguments {
+    pub(super) fn authorship(
+        self,
+        context: &CommandContext,
+        otherwise: impl FnOnce() -> String,
+    ) -> Authorship {
         let note = if self.note.is_empty() { otherwise() } else { self.note };
         Authorship { author: self.author, note, made_at: context.now() }
     }
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: ApplyArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let by = arguments.by.authorship(context, String::new);
     let plans = context.block_on(async {
         let db = database.open_or_create(&config, context.now()).await?;
@@ -53,17 +57,17 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
         if let (Some(zone), Some(plan)) = (&arguments.zone, plans.iter().find(|plan| !plan.is_new)) {
             let what =
                 format!("--zone {zone} is for a tenant that is made, and {} is there already", plan.tenant);
-            return Err(Failure::usage(what).hint("leave --zone out; nothing was changed"));
+            return Err(CommandFailure::usage(what).hint("leave --zone out; nothing was changed"));
         }
         // Shown before it is done: whoever is overtaken sees what they meant to change.
-        let mut planned = Planned { plans: plans.clone(), applied: true, logins: Vec::new() };
+        let mut planned = FolderPlanReport { plans: plans.clone(), applied: true, logins: Vec::new() };
         if !context.output.is_json() {
             context.output.answer(&planned, diff::words)?;
         }
         let away = given_back::taken_away(&db, &plans).await?;
-        let going = Going::of((context, &config), &db, &away).await?;
+        let going = LoginRevocationPlan::of((context, &config), &db, &away).await?;
         let zone = arguments.zone.unwrap_or_default();
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         munshi_tiers::apply(&db, plans, zone, by, &ids, tiers::tell(ids.clone())).await?;
         planned.logins = going.give_back().await;
         Ok(planned)
@@ -72,7 +76,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 /// What was done, after what was to be done has been shown.
-fn words(planned: &Planned, _painter: Painter) -> String {
+fn words(planned: &FolderPlanReport, _painter: TextStyler) -> String {
     let changes: usize = planned.plans.iter().map(|plan| plan.changes.len() + plan.files.len()).sum();
     if changes > 0 {
         let logins: String = planned.logins.iter().map(|gone| gone.words.as_str()).collect();

@@ -7,38 +7,38 @@ use munshi_config::Config;
 use munshi_store::care;
 use serde_json::json;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::size;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::folder;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct BackupArguments {
     /// Where to; by default a file named by the time, in the data folder's backups
     file: Option<PathBuf>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: BackupArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::of(&config)?;
+    let database = ConfiguredDatabase::of(&config)?;
     let source = source(&database)?;
     if let Some(folder) = arguments.file.as_deref().and_then(missing_folder) {
         // Made by us, it would hide a disk that is not mounted.
-        return Err(Failure::not_found(format!("there is no folder {}", folder.display()))
+        return Err(CommandFailure::not_found(format!("there is no folder {}", folder.display()))
             .hint("make it first, or see that its disk is mounted"));
     }
     let target = arguments.file.unwrap_or_else(|| default_target(context, &config));
     if target.is_dir() {
-        return Err(Failure::already_there(format!("{} is a folder", target.display()))
+        return Err(CommandFailure::already_there(format!("{} is a folder", target.display()))
             .hint("name a file in it, or leave it out for one named by the time"));
     }
     if target.exists() {
-        return Err(Failure::already_there(format!("{} is already there", target.display()))
+        return Err(CommandFailure::already_there(format!("{} is already there", target.display()))
             .hint("choose another name; nothing was overwritten"));
     }
     if !source.exists() {
-        return Err(Failure::not_found(format!("there is no database at {}", source.display()))
+        return Err(CommandFailure::not_found(format!("there is no database at {}", source.display()))
             .hint("`munshi serve` makes one; --config or data.dir may point elsewhere"));
     }
     let bar = context.output.bar("Copying");
@@ -58,14 +58,14 @@ fn missing_folder(file: &Path) -> Option<&Path> {
     file.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir())
 }
 
-fn source(database: &Database) -> Result<PathBuf> {
+fn source(database: &ConfiguredDatabase) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
-        Failure::refused("Postgres has its own tools for copies").hint(
+        CommandFailure::refused("Postgres has its own tools for copies").hint(
             "run pg_dump as a login with BYPASSRLS (the owner's can't), or use your provider's snapshots",
         )
     })
 }
 
-fn default_target(context: &Context, config: &Config) -> PathBuf {
+fn default_target(context: &CommandContext, config: &Config) -> PathBuf {
     folder::backups(config).join(format!("munshi-{}.db", care::stamp(context.now())))
 }

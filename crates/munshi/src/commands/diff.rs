@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use clap::Args;
 use munshi_store::Db;
-use munshi_tiers::{Companion, Installed, Plan, Vanished, files};
+use munshi_tiers::{ApplyPlan, FolderExtension, InstalledNames, VanishedTierPolicy, files};
 use munshi_types::TenantName;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
-use crate::wiring::database::Database;
-use crate::wiring::given_back::Gone;
+use crate::output::TextStyler;
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::given_back::LoginRevocationReport;
 use crate::wiring::installed::installed;
 use crate::wiring::policy;
 
 /// Which folder, and how it is taken; `apply` takes the same.
 #[derive(Debug, Args)]
-pub(crate) struct Folder {
+pub(crate) struct TenantFolderArguments {
     /// A tenant's folder, with humans/, teams/, agents/, bindings/ and policy.toml in it; or a folder of such folders
     #[arg(value_name = "DIR")]
     path: PathBuf,
@@ -32,48 +32,48 @@ pub(crate) struct Folder {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Planned {
-    pub(super) plans: Vec<Plan>,
+pub(super) struct FolderPlanReport {
+    pub(super) plans: Vec<ApplyPlan>,
     /// Whether what the plans say was done.
     pub(super) applied: bool,
     /// What became of the logins at connectors that were taken away.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) logins: Vec<Gone>,
+    pub(super) logins: Vec<LoginRevocationReport>,
 }
 
-pub(super) fn run(context: &Context, folder: &Folder) -> Result<()> {
+pub(super) fn run(context: &CommandContext, folder: &TenantFolderArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let plans = context.block_on(async {
         let db = database.open().await?;
         folder.plan(&db, &installed(&config)?, &policy::companions(&config)?).await
     })?;
-    context.output.answer(&Planned { plans, applied: false, logins: Vec::new() }, words)
+    context.output.answer(&FolderPlanReport { plans, applied: false, logins: Vec::new() }, words)
 }
 
-impl Folder {
+impl TenantFolderArguments {
     pub(super) async fn plan(
         &self,
         db: &Db,
-        installed: &Installed,
-        companions: &[Arc<dyn Companion>],
-    ) -> Result<Vec<Plan>> {
-        let vanished = if self.prune { Vanished::Archive } else { Vanished::Keep };
+        installed: &InstalledNames,
+        companions: &[Arc<dyn FolderExtension>],
+    ) -> Result<Vec<ApplyPlan>> {
+        let vanished = if self.prune { VanishedTierPolicy::Archive } else { VanishedTierPolicy::Keep };
         let folders = files::read_with(&self.path, self.tenant.as_ref(), companions)?;
         Ok(munshi_tiers::plan_folders(db, &folders, vanished, installed).await?)
     }
 }
 
-pub(super) fn words(planned: &Planned, painter: Painter) -> String {
+pub(super) fn words(planned: &FolderPlanReport, painter: TextStyler) -> String {
     planned.plans.iter().map(|plan| painted_plan(plan, painter)).collect()
 }
 
-pub(super) fn painted_plan(plan: &Plan, painter: Painter) -> String {
+pub(super) fn painted_plan(plan: &ApplyPlan, painter: TextStyler) -> String {
     plan.to_string().lines().map(|line| painted(line, painter) + "\n").collect()
 }
 
 /// By what a line begins with, at whatever depth.
-fn painted(line: &str, painter: Painter) -> String {
+fn painted(line: &str, painter: TextStyler) -> String {
     match line.trim_start().get(..2) {
         Some("+ ") => painter.good(line),
         Some("- ") => painter.bad(line),

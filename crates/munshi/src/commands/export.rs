@@ -6,22 +6,22 @@ use clap::Args;
 use munshi_connectors::{declared, rows};
 use munshi_safety::policy;
 use munshi_store::Db;
-use munshi_tiers::files::{self, Exported};
+use munshi_tiers::files::{self, FolderExport};
 use munshi_tiers::history;
-use munshi_tiers::import::Existing;
+use munshi_tiers::import::ExistingFilePolicy;
 use munshi_types::TenantName;
 use munshi_types::tier::TierStatus;
 
 use crate::commands::tenant;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::shown::count;
 use crate::wiring::connectors::CONNECTORS_FILE;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::policy::POLICY_FILE;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ExportArguments {
     /// Which tenant
     tenant: TenantName,
     /// Where to; humans/, teams/, agents/, bindings/, policy.toml and connectors.toml are made in it
@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     replace: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &ExportArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let (tiers, beside) = context.block_on(async {
         let db = database.open().await?;
         let tiers = history::tiers(&db, &arguments.tenant).await?;
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })?;
     let active = tiers.into_iter().filter(|tier| tier.status == TierStatus::Active);
     let tiers: Vec<_> = active.map(|tier| (tier.kind, tier.name, tier.body)).collect();
-    let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
+    let existing = if arguments.replace { ExistingFilePolicy::Replace } else { ExistingFilePolicy::Keep };
     let exported = files::export(&arguments.folder, &tiers, &beside, existing)?;
     context.output.answer(&exported, |exported, _| words(exported, arguments))
 }
@@ -56,7 +56,7 @@ async fn beside(db: &Db, name: &TenantName) -> Result<[(&'static str, Option<Str
     Ok([(POLICY_FILE, policy), (CONNECTORS_FILE, connectors)])
 }
 
-fn words(exported: &Exported, arguments: &Arguments) -> String {
+fn words(exported: &FolderExport, arguments: &ExportArguments) -> String {
     let (tenant, folder) = (&arguments.tenant, arguments.folder.display());
     let written = count(exported.written.len() as u64, "file");
     let mut text = format!("Wrote {written} to {folder}; {} said so already.\n", exported.unchanged);

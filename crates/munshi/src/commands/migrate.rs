@@ -1,27 +1,27 @@
 //! `munshi migrate`: the database's tables brought to this version.
 
 use clap::Args;
-use munshi_store::migrate::Outcome;
+use munshi_store::migrate::MigrationOutcome;
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::folder;
-use crate::wiring::lock::Lock;
+use crate::wiring::lock::DatabaseLock;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct MigrateArguments {
     /// Only list what would be applied
     #[arg(long)]
     dry_run: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &MigrateArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::of(&config)?;
+    let database = ConfiguredDatabase::of(&config)?;
     context.block_on(async {
         let state = database.state().await?;
         if arguments.dry_run {
@@ -31,7 +31,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         folder::prepare(&config)?;
         // An older server may be at work on the tables as they are.
         let wanted = database.file().filter(|_| !state.pending.is_empty());
-        let _lock = wanted.map(|file| Lock::take(file)).transpose()?;
+        let _lock = wanted.map(|file| DatabaseLock::take(file)).transpose()?;
         let outcome = database.migrate(context.now()).await?;
         context.output.answer(&outcome, done)
     })
@@ -45,7 +45,7 @@ fn planned(applied: usize, pending: &[&str]) -> String {
     format!("{} applied, {} pending:{list}\nRun `munshi migrate` to apply them.", applied, pending.len())
 }
 
-fn done(outcome: &Outcome, painter: Painter) -> String {
+fn done(outcome: &MigrationOutcome, painter: TextStyler) -> String {
     if outcome.applied.is_empty() {
         return "The tables are up to date; nothing was changed.".to_owned();
     }
@@ -69,13 +69,15 @@ mod tests {
 
     #[test]
     fn what_would_be_done_and_what_was_done() {
-        let outcome =
-            Outcome { applied: vec!["0003_jobs"], backup: Some("/srv/munshi/backups/before.db".into()) };
+        let outcome = MigrationOutcome {
+            applied: vec!["0003_jobs"],
+            backup: Some("/srv/munshi/backups/before.db".into()),
+        };
         let pages = [
             planned(3, &[]),
             planned(2, &["0003_jobs", "0004_persons"]),
-            done(&Outcome::default(), Painter::Plain),
-            done(&outcome, Painter::Plain),
+            done(&MigrationOutcome::default(), TextStyler::Plain),
+            done(&outcome, TextStyler::Plain),
         ];
         insta::assert_snapshot!(pages.join("\n---\n"));
     }

@@ -1,25 +1,28 @@
 //! `munshi PACK COMMAND …`: commands that packs bring, read by their own description.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use munshi_pack::{Argument, ArgumentKind, Brought, Call, CommandFailed, Given, House, Sink};
-use munshi_types::Ids;
+use munshi_pack::{
+    FromPack, PackArgument, PackArgumentKind, PackArgumentValues, PackCommandCall, PackCommandError,
+    PackCommandOutput, PackRegistry,
+};
+use munshi_types::IdGenerator;
 use serde_json::Value;
 
-use super::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Output;
-use crate::wiring::database::Database;
+use super::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::CommandOutput;
+use crate::wiring::database::ConfiguredDatabase;
 
-type Brings = Brought<dyn munshi_pack::Command>;
+type Brings = FromPack<dyn munshi_pack::PackCommand>;
 
 /// What can be typed, with the commands of every pack.
-pub(crate) fn add_to(own: Command, house: &House) -> Result<Command> {
+pub(crate) fn add_to(own: Command, house: &PackRegistry) -> Result<Command> {
     let mut all = own;
     for (at, brought) in house.commands.iter().enumerate() {
         let is_first = !house.commands.iter().take(at).any(|other| other.pack == brought.pack);
         if is_first && all.find_subcommand(brought.pack).is_some() {
-            return Err(Failure::failed(format!(
+            return Err(CommandFailure::failed(format!(
                 "the pack {} has the name of a command: rename it",
                 brought.pack
             )));
@@ -39,19 +42,19 @@ pub(crate) fn add_to(own: Command, house: &House) -> Result<Command> {
     Ok(all)
 }
 
-fn described(command: &dyn munshi_pack::Command) -> Command {
+fn described(command: &dyn munshi_pack::PackCommand) -> Command {
     let arguments = command.arguments().iter().map(argument);
-    Of::augment_args(Command::new(command.name()).about(command.about()).args(arguments))
+    TenantSelectorArguments::augment_args(Command::new(command.name()).about(command.about()).args(arguments))
 }
 
-fn argument(argument: &Argument) -> Arg {
+fn argument(argument: &PackArgument) -> Arg {
     let arg = Arg::new(argument.name).help(argument.about);
     match argument.kind {
-        ArgumentKind::Needed => arg.required(true),
-        ArgumentKind::Optional => arg,
-        ArgumentKind::Rest => arg.action(ArgAction::Append).num_args(0..),
-        ArgumentKind::Value => arg.long(argument.name),
-        ArgumentKind::Flag => {
+        PackArgumentKind::Needed => arg.required(true),
+        PackArgumentKind::Optional => arg,
+        PackArgumentKind::Rest => arg.action(ArgAction::Append).num_args(0..),
+        PackArgumentKind::Value => arg.long(argument.name),
+        PackArgumentKind::Flag => {
             Arg::new(argument.name).help(argument.about).long(argument.name).action(ArgAction::SetTrue)
         }
     }
@@ -59,7 +62,7 @@ fn argument(argument: &Argument) -> Arg {
 
 /// The command of a pack that was typed, and what stood behind it; none where it is one of our own.
 pub(crate) fn typed<'h, 'm>(
-    house: &'h House,
+    house: &'h PackRegistry,
     matches: &'m ArgMatches,
 ) -> Option<(&'h Brings, &'m ArgMatches)> {
     let (pack, of_pack) = matches.subcommand()?;
@@ -69,25 +72,27 @@ pub(crate) fn typed<'h, 'm>(
     Some((command, of_command))
 }
 
-pub(crate) fn run(context: &Context, command: &Brings, matches: &ArgMatches) -> Result<()> {
-    let of = Of::from_arg_matches(matches).map_err(|error| Failure::usage(error.to_string()))?;
+pub(crate) fn run(context: &CommandContext, command: &Brings, matches: &ArgMatches) -> Result<()> {
+    let of = TenantSelectorArguments::from_arg_matches(matches)
+        .map_err(|error| CommandFailure::usage(error.to_string()))?;
     let given = given(command.what.arguments(), matches);
-    let database = Database::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find_open(&db).await?.id;
-        let (mut out, ids) = (Told(context.output), Ids::system());
-        let call = Call { db: &db, tenant, given: &given, now: context.now(), ids: &ids, out: &mut out };
+        let (mut out, ids) = (Told(context.output), IdGenerator::system());
+        let call =
+            PackCommandCall { db: &db, tenant, given: &given, now: context.now(), ids: &ids, out: &mut out };
         command.what.run(call).await.map_err(failed)
     })
 }
 
-fn given(arguments: &[Argument], matches: &ArgMatches) -> Given {
-    let mut given = Given::default();
+fn given(arguments: &[PackArgument], matches: &ArgMatches) -> PackArgumentValues {
+    let mut given = PackArgumentValues::default();
     for argument in arguments {
         match argument.kind {
-            ArgumentKind::Flag if matches.get_flag(argument.name) => given.mark(argument.name),
-            ArgumentKind::Flag => {}
+            PackArgumentKind::Flag if matches.get_flag(argument.name) => given.mark(argument.name),
+            PackArgumentKind::Flag => {}
             _ => {
                 let values = matches.get_many::<String>(argument.name).into_iter().flatten();
                 values.for_each(|value| given.add(argument.name, value));
@@ -98,17 +103,17 @@ fn given(arguments: &[Argument], matches: &ArgMatches) -> Given {
 }
 
 /// A command's answer, as every other is given.
-struct Told(Output);
+struct Told(CommandOutput);
 
-impl Sink for Told {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), CommandFailed> {
+impl PackCommandOutput for Told {
+    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
         let said = self.0.answer(value, |_, _| crate::output::without_commands(words));
-        said.map_err(|failure| CommandFailed { what: failure.message, hint: failure.hint })
+        said.map_err(|failure| PackCommandError { what: failure.message, hint: failure.hint })
     }
 }
 
-fn failed(failed: CommandFailed) -> Failure {
-    let failure = Failure::failed(failed.what);
+fn failed(failed: PackCommandError) -> CommandFailure {
+    let failure = CommandFailure::failed(failed.what);
     match failed.hint {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -121,7 +126,7 @@ mod tests {
 
     use async_trait::async_trait;
     use clap::CommandFactory;
-    use munshi_pack::{BadPack, Pack, Room};
+    use munshi_pack::{InvalidPack, Pack, PackInstaller};
 
     use super::*;
 
@@ -132,7 +137,7 @@ mod tests {
             self.0
         }
 
-        fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+        fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
             room.command(Count)
         }
     }
@@ -140,7 +145,7 @@ mod tests {
     struct Count;
 
     #[async_trait]
-    impl munshi_pack::Command for Count {
+    impl munshi_pack::PackCommand for Count {
         fn name(&self) -> &'static str {
             "count"
         }
@@ -149,28 +154,28 @@ mod tests {
             "Count what is there"
         }
 
-        fn arguments(&self) -> &'static [Argument] {
+        fn arguments(&self) -> &'static [PackArgument] {
             &[
-                Argument { name: "shelf", about: "Which", kind: ArgumentKind::Needed },
-                Argument { name: "words", about: "Only these", kind: ArgumentKind::Rest },
-                Argument { name: "since", about: "From this day", kind: ArgumentKind::Value },
-                Argument { name: "dry", about: "Only say", kind: ArgumentKind::Flag },
+                PackArgument { name: "shelf", about: "Which", kind: PackArgumentKind::Needed },
+                PackArgument { name: "words", about: "Only these", kind: PackArgumentKind::Rest },
+                PackArgument { name: "since", about: "From this day", kind: PackArgumentKind::Value },
+                PackArgument { name: "dry", about: "Only say", kind: PackArgumentKind::Flag },
             ]
         }
 
-        async fn run(&self, _: Call<'_>) -> Result<(), CommandFailed> {
+        async fn run(&self, _: PackCommandCall<'_>) -> Result<(), PackCommandError> {
             Ok(())
         }
     }
 
-    fn house(name: &'static str) -> House {
-        House::install_all(&[Arc::new(Shelf(name))]).unwrap()
+    fn house(name: &'static str) -> PackRegistry {
+        PackRegistry::install_all(&[Arc::new(Shelf(name))]).unwrap()
     }
 
     #[test]
     fn a_packs_command_is_typed_as_it_is_described() {
         let house = house("shelf");
-        let all = add_to(crate::arguments::Arguments::command(), &house).unwrap();
+        let all = add_to(crate::arguments::CliArguments::command(), &house).unwrap();
         all.clone().debug_assert();
         let words = "munshi shelf count top a b --since 2026-11-01 --dry --tenant asha --json";
         let matches = all.clone().try_get_matches_from(words.split(' ')).unwrap();
@@ -191,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_pack_with_the_name_of_a_command_is_refused() {
-        let refused = add_to(crate::arguments::Arguments::command(), &house("jobs")).unwrap_err();
+        let refused = add_to(crate::arguments::CliArguments::command(), &house("jobs")).unwrap_err();
         assert!(refused.message.contains("the pack jobs has the name of a command"));
     }
 }

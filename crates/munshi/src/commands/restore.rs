@@ -6,15 +6,15 @@ use clap::Args;
 use munshi_store::care;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::{Confirm, Painter};
-use crate::wiring::database::Database;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::{ConfirmationPrompt, TextStyler};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::folder;
-use crate::wiring::lock::Lock;
+use crate::wiring::lock::DatabaseLock;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct RestoreArguments {
     /// The backup
     file: PathBuf,
     /// Don't ask
@@ -31,20 +31,20 @@ struct Restored {
     pending: Vec<&'static str>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: RestoreArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::of(&config)?;
+    let database = ConfiguredDatabase::of(&config)?;
     let target = target(&database)?;
     if !arguments.file.is_file() {
-        return Err(Failure::not_found(format!("there is no file {}", arguments.file.display()))
+        return Err(CommandFailure::not_found(format!("there is no file {}", arguments.file.display()))
             .hint(format!("backups made without a name are in {}", folder::backups(&config).display())));
     }
     if same_file(&arguments.file, &target) {
-        return Err(Failure::refused(format!("{} is the database itself", arguments.file.display()))
+        return Err(CommandFailure::refused(format!("{} is the database itself", arguments.file.display()))
             .hint("name a backup of it"));
     }
     folder::prepare(&config)?;
-    let _lock = Lock::take(&target)?;
+    let _lock = DatabaseLock::take(&target)?;
     confirm(context, &target, &arguments)?;
     let bar = context.output.bar("Restoring");
     let restored = context.block_on(restore(context, &database, arguments.file, target, bar.mover()));
@@ -53,17 +53,17 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 async fn restore(
-    context: &Context,
-    database: &Database,
+    context: &CommandContext,
+    database: &ConfiguredDatabase,
     source: PathBuf,
     target: PathBuf,
-    progress: impl FnMut(care::Progress) + Send + 'static,
+    progress: impl FnMut(care::BackupProgress) + Send + 'static,
 ) -> Result<Restored> {
-    let Database { address, options, migrations, .. } = database;
+    let ConfiguredDatabase { address, options, migrations, .. } = database;
     let restored = care::restore(address, source, options, migrations, context.now(), progress).await;
     let moved_to = restored.map_err(|error| match error {
         munshi_store::Error::Address(what) => {
-            Failure::refused(what).hint("name a file that `munshi backup` made")
+            CommandFailure::refused(what).hint("name a file that `munshi backup` made")
         }
         error => error.into(),
     })?;
@@ -71,9 +71,9 @@ async fn restore(
     Ok(Restored { database: target, moved_to, pending })
 }
 
-fn target(database: &Database) -> Result<PathBuf> {
+fn target(database: &ConfiguredDatabase) -> Result<PathBuf> {
     database.file().cloned().ok_or_else(|| {
-        Failure::refused("Postgres has its own tools for restoring")
+        CommandFailure::refused("Postgres has its own tools for restoring")
             .hint("run `pg_restore --clean --if-exists` as the server's administrator")
     })
 }
@@ -82,15 +82,15 @@ fn same_file(one: &Path, other: &Path) -> bool {
     matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
-fn confirm(context: &Context, target: &Path, arguments: &Arguments) -> Result<()> {
+fn confirm(context: &CommandContext, target: &Path, arguments: &RestoreArguments) -> Result<()> {
     if !target.exists() {
         return Ok(());
     }
     let about = format!("This puts {} in the place of {}.", arguments.file.display(), target.display());
-    Confirm { about, word: "restore", given: arguments.yes }.ask(&context.output)
+    ConfirmationPrompt { about, word: "restore", given: arguments.yes }.ask(&context.output)
 }
 
-fn words(restored: &Restored, _: Painter) -> String {
+fn words(restored: &Restored, _: TextStyler) -> String {
     let mut text = format!("Restored: {}\n", restored.database.display());
     if let Some(kept) = &restored.moved_to {
         text += &format!("What was there is now {}; delete it when you no longer need it.\n", kept.display());

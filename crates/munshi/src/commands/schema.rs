@@ -5,11 +5,11 @@ use std::str::FromStr;
 use clap::Args;
 use munshi_types::tier::TierKind;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct SchemaArguments {
     /// human, team, agent, binding or policy; of the first two, the front matter
     kind: Kind,
 }
@@ -34,12 +34,12 @@ impl FromStr for Kind {
     }
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &SchemaArguments) -> Result<()> {
     let schema = match arguments.kind {
         Kind::Tier(kind) => munshi_tiers::schema(kind),
         Kind::Policy => munshi_safety::policy::schema(),
     };
     let pretty = serde_json::to_string_pretty(&schema);
-    let pretty = pretty.map_err(|error| Failure::failed(format!("no JSON can be made: {error}")))?;
+    let pretty = pretty.map_err(|error| CommandFailure::failed(format!("no JSON can be made: {error}")))?;
     context.output.answer(&schema, |_, _| pretty)
 }

@@ -9,13 +9,13 @@ use serde::Serialize;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
-use crate::wiring::database::Database;
-use crate::wiring::lock::Lock;
-use crate::wiring::models::Models;
-use crate::wiring::server::Front;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::lock::DatabaseLock;
+use crate::wiring::models::GatewayModels;
+use crate::wiring::server::ServerBootstrap;
 use crate::wiring::{account, folder, telemetry, vault};
 
 /// What a waiting person or script needs to know.
@@ -41,13 +41,13 @@ struct FirstLinks {
     start: Option<String>,
 }
 
-pub(super) fn run(context: &Context) -> Result<()> {
+pub(super) fn run(context: &CommandContext) -> Result<()> {
     let config = context.config()?;
     let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
     let outcome = runtime.block_on(serve(context, &config));
     // Nothing that matters is left: what was acknowledged is on disk.
     runtime.shutdown_timeout(Duration::from_secs(1));
@@ -55,21 +55,21 @@ pub(super) fn run(context: &Context) -> Result<()> {
     outcome
 }
 
-async fn serve(context: &Context, config: &Config) -> Result<()> {
-    let database = Database::of(config)?;
-    for warning in Models::of(config)?.warnings {
+async fn serve(context: &CommandContext, config: &Config) -> Result<()> {
+    let database = ConfiguredDatabase::of(config)?;
+    for warning in GatewayModels::of(config)?.warnings {
         tracing::warn!(%warning, "a model needs looking at");
     }
     folder::prepare(config)?;
-    let mut lock = database.file().map(|file| Lock::take(file)).transpose()?;
-    let front = Front::bind(config, context.clock.as_ref()).await?;
+    let mut lock = database.file().map(|file| DatabaseLock::take(file)).transpose()?;
+    let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
     migrate(context, &database).await?;
     let db = database.open().await?;
     // A key that is missing or wrong is told now, not when the first secret is needed.
     let vault = vault::open(config, db.clone(), context.clock.clone()).await?;
     // Made at the first start, so that no message has to wait for it.
     munshi_tiers::fence_key(&db, &SystemRandom, context.now()).await?;
-    let mut signals = Signals::listen()?;
+    let mut signals = StopSignals::listen()?;
     // Whoever finds the database in use finds the server too.
     if let Some(lock) = &mut lock {
         lock.tell(reachable(front.server.address()));
@@ -107,7 +107,7 @@ async fn serve(context: &Context, config: &Config) -> Result<()> {
     }
 }
 
-async fn migrate(context: &Context, database: &Database) -> Result<()> {
+async fn migrate(context: &CommandContext, database: &ConfiguredDatabase) -> Result<()> {
     let outcome = database.migrate(context.now()).await?;
     if !outcome.applied.is_empty() {
         let backup = outcome.backup.as_ref().map(|path| path.display().to_string());
@@ -117,9 +117,9 @@ async fn migrate(context: &Context, database: &Database) -> Result<()> {
 }
 
 fn announce(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
-    database: &Database,
+    database: &ConfiguredDatabase,
     address: SocketAddr,
     links: FirstLinks,
 ) -> Result<()> {
@@ -149,7 +149,7 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(host, address.port())
 }
 
-fn banner(ready: &Ready, painter: Painter) -> String {
+fn banner(ready: &Ready, painter: TextStyler) -> String {
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));
     let Ready { url, address, database, data_dir, version, first_link, start_link } = ready;
     let everyone = if address.ip().is_unspecified() { " (and from the network)" } else { "" };
@@ -164,7 +164,7 @@ fn banner(ready: &Ready, painter: Painter) -> String {
 }
 
 /// What whoever has just begun can open.
-fn first_steps(first: Option<&str>, start: Option<&str>, painter: Painter) -> String {
+fn first_steps(first: Option<&str>, start: Option<&str>, painter: TextStyler) -> String {
     let mut words = String::new();
     if let Some(link) = first {
         words +=
@@ -179,15 +179,15 @@ fn first_steps(first: Option<&str>, start: Option<&str>, painter: Painter) -> St
 }
 
 /// What tells the server to stop.
-pub(crate) struct Signals {
+pub(crate) struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
 }
 
-impl Signals {
+impl StopSignals {
     pub(crate) fn listen() -> Result<Self> {
         let listen = |kind| {
-            signal(kind).map_err(|error| Failure::failed(format!("can't listen for signals: {error}")))
+            signal(kind).map_err(|error| CommandFailure::failed(format!("can't listen for signals: {error}")))
         };
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
@@ -217,6 +217,6 @@ mod tests {
             first_link: None,
             start_link: None,
         };
-        insta::assert_snapshot!(banner(&ready, Painter::Plain));
+        insta::assert_snapshot!(banner(&ready, TextStyler::Plain));
     }
 }

@@ -3,8 +3,8 @@
 use clap::Args;
 use jiff::ToSpan;
 use jiff::civil::Date;
-use munshi_agent::rollups::report::{OnChannel, Part, Report, Spread};
-use munshi_agent::rollups::{self, Line};
+use munshi_agent::rollups::report::{ChannelStats, MeasureDistribution, TurnStats, TurnStatsReport};
+use munshi_agent::rollups::{self, TurnTallyLine};
 use munshi_llm::money::Cost;
 use munshi_store::{Db, Tx};
 use munshi_tiers::history;
@@ -12,16 +12,16 @@ use munshi_types::tier::{Channel, TierKind, TierName};
 use munshi_types::{BindingId, Id, Tenant, TenantName};
 use serde::Serialize;
 
-use super::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
+use super::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct StatsArguments {
     /// Only this binding's turns
     #[arg(long, value_name = "NAME")]
     binding: Option<TierName>,
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=3660))]
     days: u16,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -40,11 +40,11 @@ struct Shown {
     tenant: TenantName,
     binding: Option<TierName>,
     #[serde(flatten)]
-    report: Report,
+    report: TurnStatsReport,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &StatsArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let now = context.now();
     let shown = context.block_on(async {
         let db = database.open().await?;
@@ -57,10 +57,10 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let first = first(today, arguments.days)?;
         let zone = tenant.zone.clone();
         let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
-        let mut lines: Vec<Line> = db.read(tenant.id, read).await?;
+        let mut lines: Vec<TurnTallyLine> = db.read(tenant.id, read).await?;
         lines.retain(|line| binding.is_none_or(|wanted| line.binding == wanted));
         lines.retain(|line| arguments.channel.is_none_or(|wanted| line.channel == wanted));
-        let report = Report::new(first, today, &lines);
+        let report = TurnStatsReport::new(first, today, &lines);
         Ok(Shown { tenant: tenant.name, binding: arguments.binding.clone(), report })
     })?;
     context.output.answer(&shown, words)
@@ -70,7 +70,7 @@ fn first(today: Date, days: u16) -> Result<Date> {
     let back = i64::from(days.saturating_sub(1)).days();
     today
         .checked_sub(back)
-        .map_err(|_| Failure::usage("no calendar goes back so far").hint("ask for fewer days"))
+        .map_err(|_| CommandFailure::usage("no calendar goes back so far").hint("ask for fewer days"))
 }
 
 /// Archived ones too: what they did is still there.
@@ -81,13 +81,13 @@ async fn binding(db: &Db, tenant: &Tenant, name: &TierName) -> Result<BindingId>
     found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
         let names: Vec<&str> = bindings.iter().map(|tier| tier.name.as_str()).collect();
         let all = format!("`munshi tier list {}` shows them all", tenant.name);
-        Failure::not_found(format!("{} has no binding called {name}", tenant.name))
+        CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
             .hint(munshi_tiers::nearest::hint(name.as_str(), names, &all))
     })
 }
 
-fn words(shown: &Shown, painter: Painter) -> String {
-    let Report { from, to, all, channels } = &shown.report;
+fn words(shown: &Shown, painter: TextStyler) -> String {
+    let TurnStatsReport { from, to, all, channels } = &shown.report;
     let what = shown.binding.as_ref().map(|name| format!(", {name}")).unwrap_or_default();
     let mut text = format!("{}{what}, {from} to {to}: {}\n", shown.tenant, count(all.turns, "turn"));
     if all.turns == 0 {
@@ -101,8 +101,8 @@ fn words(shown: &Shown, painter: Painter) -> String {
     text
 }
 
-fn counts(channels: &[OnChannel], all: &Part) -> Table {
-    let mut table = Table::new(&[
+fn counts(channels: &[ChannelStats], all: &TurnStats) -> OutputTable {
+    let mut table = OutputTable::new(&[
         "CHANNEL",
         "TURNS",
         "EXCUSES",
@@ -112,20 +112,20 @@ fn counts(channels: &[OnChannel], all: &Part) -> Table {
         "COST",
         "ENDED",
     ]);
-    let mut row = |name: &str, part: &Part| {
+    let mut row = |name: &str, part: &TurnStats| {
         let unknown =
             if part.unpriced > 0 { format!(" + {} unpriced", part.unpriced) } else { String::new() };
         let ended = part.outcomes.iter().map(|(word, count)| format!("{word} {count}")).collect::<Vec<_>>();
-        let loud = |number: u64| if number > 0 { Tone::Doubtful } else { Tone::Plain };
+        let loud = |number: u64| if number > 0 { OutputCellStyle::Doubtful } else { OutputCellStyle::Plain };
         table.row([
-            Cell::from(name),
+            OutputTableCell::from(name),
             part.turns.to_string().into(),
-            Cell::new(part.degraded.to_string(), loud(part.degraded)),
-            Cell::new(part.violations.to_string(), loud(part.violations)),
+            OutputTableCell::new(part.degraded.to_string(), loud(part.degraded)),
+            OutputTableCell::new(part.violations.to_string(), loud(part.violations)),
             part.model_calls.to_string().into(),
             part.tool_calls.to_string().into(),
             format!("{}{unknown}", Cost::from_micros(part.cost_micros)).into(),
-            Cell::new(ended.join(", "), Tone::Dim),
+            OutputTableCell::new(ended.join(", "), OutputCellStyle::Dim),
         ]);
     };
     channels.iter().for_each(|on| row(on.channel.as_str(), &on.part));
@@ -135,18 +135,18 @@ fn counts(channels: &[OnChannel], all: &Part) -> Table {
     table
 }
 
-fn stages(channels: &[OnChannel]) -> Table {
-    let mut table = Table::new(&["CHANNEL", "STAGE", "TURNS", "P50", "P95", "TARGET"]);
+fn stages(channels: &[ChannelStats]) -> OutputTable {
+    let mut table = OutputTable::new(&["CHANNEL", "STAGE", "TURNS", "P50", "P95", "TARGET"]);
     for on in channels {
         for spread in &on.part.stages {
             let (target, tone) = target(spread);
             table.row([
-                Cell::from(on.channel.as_str()),
+                OutputTableCell::from(on.channel.as_str()),
                 spread.measure.as_str().into(),
                 spread.count.to_string().into(),
                 millis(spread.p50).into(),
                 millis(spread.p95).into(),
-                Cell::new(target, tone),
+                OutputTableCell::new(target, tone),
             ]);
         }
     }
@@ -154,22 +154,28 @@ fn stages(channels: &[OnChannel]) -> Table {
 }
 
 /// `under 3 s, 8 s: met`
-fn target(spread: &Spread) -> (String, Tone) {
-    let Some(target) = spread.target else { return (String::new(), Tone::Plain) };
+fn target(spread: &MeasureDistribution) -> (String, OutputCellStyle) {
+    let Some(target) = spread.target else { return (String::new(), OutputCellStyle::Plain) };
     let p95 = target.p95.map(|micros| format!(", {}", millis(micros))).unwrap_or_default();
     let under = format!("under {}{p95}", millis(target.p50));
     match spread.met {
-        Some(true) => (format!("{under}: met"), Tone::Good),
-        _ => (format!("{under}: missed"), Tone::Bad),
+        Some(true) => (format!("{under}: met"), OutputCellStyle::Good),
+        _ => (format!("{under}: missed"), OutputCellStyle::Bad),
     }
 }
 
-fn sizes(tokens: &[Spread]) -> Table {
-    let mut table = Table::new(&["TOKENS", "TURNS", "P50", "P95", "IN ALL"]);
+fn sizes(tokens: &[MeasureDistribution]) -> OutputTable {
+    let mut table = OutputTable::new(&["TOKENS", "TURNS", "P50", "P95", "IN ALL"]);
     for spread in tokens {
         let numbers = [spread.p50, spread.p95, spread.sum].map(|number| number.to_string().into());
         let [p50, p95, sum] = numbers;
-        table.row([Cell::from(spread.measure.as_str()), spread.count.to_string().into(), p50, p95, sum]);
+        table.row([
+            OutputTableCell::from(spread.measure.as_str()),
+            spread.count.to_string().into(),
+            p50,
+            p95,
+            sum,
+        ]);
     }
     table
 }

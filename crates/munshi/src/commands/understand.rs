@@ -5,21 +5,24 @@ use std::io::BufRead;
 use clap::Args;
 use jiff::civil::Date;
 use munshi_lang::numbers::Certainty;
-use munshi_lang::{Amount, Context as Reading, Directory, Form, Understanding, understand};
+use munshi_lang::{
+    ContactDirectory, MessageUnderstanding, NumberMention, ScriptForm, UnderstandingContext as Reading,
+    understand,
+};
 use munshi_types::{Language, Zone};
 use serde::Deserialize;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::count;
 use crate::output::table::harmless;
-use crate::output::{Painter, as_line};
+use crate::output::{TextStyler, as_line};
 
 /// What some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct UnderstandArguments {
     /// The sentence, in any of the eleven languages, in its own script or in Latin letters
     #[arg(required_unless_present = "jsonl", conflicts_with = "jsonl", allow_hyphen_values = true)]
     text: Option<String>,
@@ -42,9 +45,9 @@ struct Line {
     language: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &UnderstandArguments) -> Result<()> {
     let today = context.now().to_jiff().to_zoned(Zone::default().to_jiff()).date();
-    let contacts = Directory::new(&arguments.contacts);
+    let contacts = ContactDirectory::new(&arguments.contacts);
     let read = |text: &str, language| {
         let contacts = (!arguments.contacts.is_empty()).then_some(&contacts);
         understand(text, &Reading { language, today: Some(today), contacts, ..Reading::default() })
@@ -58,17 +61,18 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// Answers every line with a line: a line that can't be read with what is wrong with it.
-fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Result<()> {
+fn lines(context: &CommandContext, read: impl Fn(&Line) -> Result<MessageUnderstanding>) -> Result<()> {
     let mut unread: u64 = 0;
     for line in std::io::stdin().lock().split(b'\n') {
-        let line = line.map_err(|error| Failure::failed(format!("standard input can't be read: {error}")))?;
+        let line =
+            line.map_err(|error| CommandFailure::failed(format!("standard input can't be read: {error}")))?;
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
         }
         let expected = r#"the line is not {"text":…,"language"?:…}"#;
         let found = serde_json::from_slice::<Line>(line)
-            .map_err(|error| Failure::usage(format!("{expected}: {error}")))
+            .map_err(|error| CommandFailure::usage(format!("{expected}: {error}")))
             .and_then(|line| read(&line));
         match found {
             Ok(found) => context.output.say(&as_line(&found)?)?,
@@ -81,17 +85,20 @@ fn lines(context: &Context, read: impl Fn(&Line) -> Result<Understanding>) -> Re
     if unread == 0 {
         Ok(())
     } else {
-        Err(Failure::failed(format!("{} could not be read", count(unread, "line"))))
+        Err(CommandFailure::failed(format!("{} could not be read", count(unread, "line"))))
     }
 }
 
 fn language_of(line: &Line) -> Result<Option<Language>> {
     let Some(code) = &line.language else { return Ok(None) };
     let plain = code.split(['-', '_']).next().unwrap_or_default();
-    plain.parse().map(Some).map_err(|error: munshi_types::LanguageError| Failure::usage(error.to_string()))
+    plain
+        .parse()
+        .map(Some)
+        .map_err(|error: munshi_types::LanguageError| CommandFailure::usage(error.to_string()))
 }
 
-fn words(found: &Understanding, today: Date, paint: Painter) -> String {
+fn words(found: &MessageUnderstanding, today: Date, paint: TextStyler) -> String {
     let sure = (found.confidence * 100.0).round();
     let sure = if sure > 0.0 { format!("{sure}% sure") } else { "for want of any sign".to_owned() };
     let mut lines = vec![format!(
@@ -138,10 +145,10 @@ fn words(found: &Understanding, today: Date, paint: Painter) -> String {
     lines.join("\n")
 }
 
-const fn form(form: Form) -> &'static str {
+const fn form(form: ScriptForm) -> &'static str {
     match form {
-        Form::Native => "in its own script",
-        Form::Latin => "in Latin letters",
+        ScriptForm::Native => "in its own script",
+        ScriptForm::Latin => "in Latin letters",
     }
 }
 
@@ -149,7 +156,7 @@ fn name_of(language: Language) -> String {
     format!("{language:?} ({language})")
 }
 
-fn number(amount: &Amount, paint: Painter) -> String {
+fn number(amount: &NumberMention, paint: TextStyler) -> String {
     let kind = format!("{:?}", amount.kind).to_lowercase();
     let readings = amount.readings.iter().map(ToString::to_string);
     let unit = amount.unit.map(|unit| format!(" {unit:?}").to_lowercase()).unwrap_or_default();
@@ -165,7 +172,7 @@ fn row(
     text: &str,
     certainty: Certainty,
     readings: impl Iterator<Item = String>,
-    paint: Painter,
+    paint: TextStyler,
 ) -> String {
     let readings: Vec<String> = readings.collect();
     let meaning = match certainty {

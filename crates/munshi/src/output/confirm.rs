@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use super::Output;
-use crate::failure::{Failure, Result};
+use super::CommandOutput;
+use crate::failure::{CommandFailure, Result};
 
 /// A question that a typed word or `--yes` answers.
-pub(crate) struct Confirm<'a> {
+pub(crate) struct ConfirmationPrompt<'a> {
     /// What is about to happen.
     pub(crate) about: String,
     /// What must be typed.
@@ -15,15 +15,15 @@ pub(crate) struct Confirm<'a> {
     pub(crate) given: bool,
 }
 
-impl Confirm<'_> {
+impl ConfirmationPrompt<'_> {
     /// Asks at a terminal; anywhere else only `--yes` will do.
-    pub(crate) fn ask(&self, output: &Output) -> Result<()> {
+    pub(crate) fn ask(&self, output: &CommandOutput) -> Result<()> {
         if self.given {
             return Ok(());
         }
         let watched = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         if output.is_json() || !watched {
-            return Err(Failure::refused(format!("{} Nothing was done.", self.about))
+            return Err(CommandFailure::refused(format!("{} Nothing was done.", self.about))
                 .hint("add --yes if that is what you want"));
         }
         let mut err = std::io::stderr();
@@ -32,7 +32,7 @@ impl Confirm<'_> {
         let read = asked.and_then(|()| std::io::stdin().lock().read_line(&mut typed));
         match read {
             Ok(_) if typed.trim() == self.word => Ok(()),
-            _ => Err(Failure::refused("not confirmed; nothing was done")),
+            _ => Err(CommandFailure::refused("not confirmed; nothing was done")),
         }
     }
 }

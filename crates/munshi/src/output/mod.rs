@@ -1,7 +1,7 @@
 //! How the program speaks: to a person in words, to a script in JSON. Answers go to stdout, all else to stderr.
 //!
 //! # Layout
-//! - [`Output`]: answers, notes and failures; `paint`: colour where it shows
+//! - [`CommandOutput`]: answers, notes and failures; `paint`: colour where it shows
 //! - [`table`]: aligned columns in any script; `shown`: sizes and times in short
 //! - `progress`: a bar for long work; `confirm`: asking before what can't be undone; `attached`: what comes with a reply
 
@@ -12,40 +12,40 @@ mod progress;
 pub(crate) mod shown;
 pub(crate) mod table;
 
-pub(crate) use confirm::Confirm;
-pub(crate) use paint::{Hue, Paint, Painter};
-pub(crate) use progress::Bar;
+pub(crate) use confirm::ConfirmationPrompt;
+pub(crate) use paint::{ColourMode, PromptPartColour, TextStyler};
+pub(crate) use progress::ProgressDisplay;
 
 use std::io::{ErrorKind, IsTerminal, Write};
 
 use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+pub(crate) enum CommandOutputFormat {
     Words,
     Json,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Output {
-    format: Format,
-    paint: Paint,
+pub(crate) struct CommandOutput {
+    format: CommandOutputFormat,
+    paint: ColourMode,
 }
 
-impl Output {
-    pub(crate) fn new(format: Format, paint: Paint) -> Self {
+impl CommandOutput {
+    pub(crate) fn new(format: CommandOutputFormat, paint: ColourMode) -> Self {
         Self { format, paint }
     }
 
-    pub(crate) fn paint(&self) -> Paint {
+    pub(crate) fn paint(&self) -> ColourMode {
         self.paint
     }
 
     pub(crate) fn is_json(&self) -> bool {
-        self.format == Format::Json
+        self.format == CommandOutputFormat::Json
     }
 
     /// Whether a person is watching stdout and wants words.
@@ -57,11 +57,11 @@ impl Output {
     pub(crate) fn answer<V: Serialize>(
         &self,
         value: &V,
-        words: impl FnOnce(&V, Painter) -> String,
+        words: impl FnOnce(&V, TextStyler) -> String,
     ) -> Result<()> {
         let text = match self.format {
-            Format::Json => as_line(value)?,
-            Format::Words => words(value, self.paint.on(&std::io::stdout())),
+            CommandOutputFormat::Json => as_line(value)?,
+            CommandOutputFormat::Words => words(value, self.paint.on(&std::io::stdout())),
         };
         self.say(&text)
     }
@@ -74,7 +74,7 @@ impl Output {
         match written {
             // Whoever read along has seen enough: `munshi tenant list | head -1`.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(Failure::failed(format!("the answer can't be written: {error}"))),
+            Err(error) => Err(CommandFailure::failed(format!("the answer can't be written: {error}"))),
             Ok(()) => Ok(()),
         }
     }
@@ -87,7 +87,7 @@ impl Output {
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::failed(format!("the answer can't be written: {error}")))
+                Err(CommandFailure::failed(format!("the answer can't be written: {error}")))
             }
             _ => Ok(()),
         }
@@ -99,7 +99,7 @@ impl Output {
         let mut out = std::io::stdout().lock();
         match write!(out, "{shown}").and_then(|()| out.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(Failure::failed(format!("the answer can't be written: {error}")))
+                Err(CommandFailure::failed(format!("the answer can't be written: {error}")))
             }
             _ => Ok(()),
         }
@@ -111,13 +111,13 @@ impl Output {
     }
 
     /// Something beside the answer, for a person.
-    pub(crate) fn aside(&self, words: impl FnOnce(Painter) -> String) {
+    pub(crate) fn aside(&self, words: impl FnOnce(TextStyler) -> String) {
         if !self.is_json() {
             to_stderr(&words(self.paint.on(&std::io::stderr())));
         }
     }
 
-    pub(crate) fn failure(&self, failure: &Failure) {
+    pub(crate) fn failure(&self, failure: &CommandFailure) {
         if self.is_json() {
             to_stderr(&failure.to_json().to_string());
             return;
@@ -130,8 +130,8 @@ impl Output {
     }
 
     /// A bar on stderr while long work goes on, where somebody is watching.
-    pub(crate) fn bar(&self, doing: &str) -> Bar {
-        Bar::new(doing, !self.is_json() && std::io::stderr().is_terminal())
+    pub(crate) fn bar(&self, doing: &str) -> ProgressDisplay {
+        ProgressDisplay::new(doing, !self.is_json() && std::io::stderr().is_terminal())
     }
 }
 
@@ -144,7 +144,8 @@ pub(crate) fn without_commands(text: &str) -> String {
 }
 
 pub(crate) fn as_line(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| Failure::failed(format!("no JSON can be made: {error}")))
+    serde_json::to_string(value)
+        .map_err(|error| CommandFailure::failed(format!("no JSON can be made: {error}")))
 }
 
 /// `munshi --version --json`
@@ -158,7 +159,8 @@ pub(crate) fn usage_problem(error: &clap::Error) {
     let text = text.trim().trim_start_matches("error: ");
     let mut parts = text.split("\n\n").map(str::trim);
     let message = parts.next().unwrap_or_default();
-    let failure = Failure::usage(message).hint(parts.next().unwrap_or("`munshi --help` lists the commands"));
+    let failure =
+        CommandFailure::usage(message).hint(parts.next().unwrap_or("`munshi --help` lists the commands"));
     to_stderr(&failure.to_json().to_string());
 }
 

@@ -3,22 +3,22 @@
 use anstream::{AutoStream, ColorChoice, stream::RawStream};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Paint {
+pub(crate) enum ColourMode {
     Never,
     /// On a terminal, unless NO_COLOR is set or the terminal is dumb.
     WhereItShows,
 }
 
-impl Paint {
-    pub(crate) fn on(self, stream: &impl RawStream) -> Painter {
+impl ColourMode {
+    pub(crate) fn on(self, stream: &impl RawStream) -> TextStyler {
         let shows = self == Self::WhereItShows && AutoStream::choice(stream) != ColorChoice::Never;
-        if shows { Painter::Colour } else { Painter::Plain }
+        if shows { TextStyler::Colour } else { TextStyler::Plain }
     }
 }
 
 /// Whose part of a prompt it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hue {
+pub(crate) enum PromptPartColour {
     Human,
     Team,
     Agent,
@@ -28,12 +28,12 @@ pub(crate) enum Hue {
 
 /// Dresses words for one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Painter {
+pub(crate) enum TextStyler {
     Plain,
     Colour,
 }
 
-impl Painter {
+impl TextStyler {
     pub(crate) fn good(self, text: &str) -> String {
         self.dress("\x1b[32m", text)
     }
@@ -55,12 +55,12 @@ impl Painter {
     }
 
     /// In a colour of one's own, line by line, so that a pager shows every line in it.
-    pub(crate) fn hued(self, hue: Hue, text: &str) -> String {
+    pub(crate) fn hued(self, hue: PromptPartColour, text: &str) -> String {
         let code = match hue {
-            Hue::Human => "\x1b[36m",
-            Hue::Team => "\x1b[35m",
-            Hue::Agent => "\x1b[34m",
-            Hue::Turn => "\x1b[33m",
+            PromptPartColour::Human => "\x1b[36m",
+            PromptPartColour::Team => "\x1b[35m",
+            PromptPartColour::Agent => "\x1b[34m",
+            PromptPartColour::Turn => "\x1b[33m",
         };
         let line = |line: &str| match line.trim_end_matches('\n') {
             "" => line.to_owned(),

@@ -3,9 +3,9 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Gone when dropped, leaving no trace on the screen.
-pub(crate) struct Bar(ProgressBar);
+pub(crate) struct ProgressDisplay(ProgressBar);
 
-impl Bar {
+impl ProgressDisplay {
     pub(crate) fn new(doing: &str, watched: bool) -> Self {
         let target = if watched { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(0), target).with_message(doing.to_owned());
@@ -23,7 +23,7 @@ impl Bar {
     }
 
     /// What copying calls as it goes on.
-    pub(crate) fn mover(&self) -> impl FnMut(munshi_store::care::Progress) + Send + 'static {
+    pub(crate) fn mover(&self) -> impl FnMut(munshi_store::care::BackupProgress) + Send + 'static {
         let bar = self.0.clone();
         move |progress| {
             bar.set_length(progress.total_pages);
@@ -32,7 +32,7 @@ impl Bar {
     }
 }
 
-impl Drop for Bar {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }

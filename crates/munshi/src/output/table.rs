@@ -2,11 +2,11 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::paint::Painter;
+use super::paint::TextStyler;
 
 /// How a cell is dressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub(crate) enum OutputCellStyle {
     #[default]
     Plain,
     Good,
@@ -16,61 +16,65 @@ pub(crate) enum Tone {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct OutputTableCell {
     text: String,
-    tone: Tone,
+    tone: OutputCellStyle,
 }
 
-impl Cell {
-    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+impl OutputTableCell {
+    pub(crate) fn new(text: impl Into<String>, tone: OutputCellStyle) -> Self {
         Self { text: harmless(&text.into()), tone }
     }
 
     /// At most this many columns; a longer text ends with an ellipsis.
-    pub(crate) fn short(text: &str, columns: usize, tone: Tone) -> Self {
+    pub(crate) fn short(text: &str, columns: usize, tone: OutputCellStyle) -> Self {
         let mut cell = Self::new(text, tone);
         cell.text = shortened(&cell.text, columns);
         cell
     }
 
-    fn dressed(&self, painter: Painter) -> String {
+    fn dressed(&self, painter: TextStyler) -> String {
         match self.tone {
-            Tone::Plain => self.text.clone(),
-            Tone::Good => painter.good(&self.text),
-            Tone::Doubtful => painter.doubtful(&self.text),
-            Tone::Bad => painter.bad(&self.text),
-            Tone::Dim => painter.dim(&self.text),
+            OutputCellStyle::Plain => self.text.clone(),
+            OutputCellStyle::Good => painter.good(&self.text),
+            OutputCellStyle::Doubtful => painter.doubtful(&self.text),
+            OutputCellStyle::Bad => painter.bad(&self.text),
+            OutputCellStyle::Dim => painter.dim(&self.text),
         }
     }
 }
 
-impl From<&str> for Cell {
+impl From<&str> for OutputTableCell {
     fn from(text: &str) -> Self {
-        Self::new(text, Tone::Plain)
+        Self::new(text, OutputCellStyle::Plain)
     }
 }
 
-impl From<String> for Cell {
+impl From<String> for OutputTableCell {
     fn from(text: String) -> Self {
-        Self::new(text, Tone::Plain)
+        Self::new(text, OutputCellStyle::Plain)
     }
 }
 
 /// Rows under headings; two spaces between columns, none at a line's end.
-pub(crate) struct Table {
-    rows: Vec<Vec<Cell>>,
+pub(crate) struct OutputTable {
+    rows: Vec<Vec<OutputTableCell>>,
 }
 
-impl Table {
+impl OutputTable {
     pub(crate) fn new(headings: &[&str]) -> Self {
-        Self { rows: vec![headings.iter().map(|heading| Cell::new(*heading, Tone::Dim)).collect()] }
+        Self {
+            rows: vec![
+                headings.iter().map(|heading| OutputTableCell::new(*heading, OutputCellStyle::Dim)).collect(),
+            ],
+        }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = OutputTableCell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
-    pub(crate) fn render(&self, painter: Painter) -> String {
+    pub(crate) fn render(&self, painter: TextStyler) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width_of = |column: usize| {
             self.rows
@@ -85,7 +89,7 @@ impl Table {
     }
 }
 
-fn line(row: &[Cell], widths: &[usize], painter: Painter) -> String {
+fn line(row: &[OutputTableCell], widths: &[usize], painter: TextStyler) -> String {
     let mut line = String::new();
     let last = row.iter().rposition(|cell| !cell.text.is_empty()).unwrap_or(0);
     for (at, (cell, width)) in row.iter().zip(widths).enumerate().take(last + 1) {
@@ -124,19 +128,19 @@ mod tests {
 
     #[test]
     fn columns_line_up_in_every_script() {
-        let mut table = Table::new(&["NAME", "STATUS", "NOTE"]);
-        table.row(["a".into(), Cell::new("active", Tone::Good), "शर्मा किराना".into()]);
+        let mut table = OutputTable::new(&["NAME", "STATUS", "NOTE"]);
+        table.row(["a".into(), OutputTableCell::new("active", OutputCellStyle::Good), "शर्मा किराना".into()]);
         table.row(["漢字の店".into(), "paused".into(), "".into()]);
-        let text = table.render(Painter::Plain);
+        let text = table.render(TextStyler::Plain);
         assert_eq!(text, "NAME      STATUS  NOTE\na         active  शर्मा किराना\n漢字の店  paused\n");
-        assert!(table.render(Painter::Colour).contains("\x1b[32mactive\x1b[0m"));
+        assert!(table.render(TextStyler::Colour).contains("\x1b[32mactive\x1b[0m"));
     }
 
     #[test]
     fn a_text_from_outside_stays_in_its_cell() {
-        let cell = Cell::new("two\nlines\x1b[2J", Tone::Plain);
+        let cell = OutputTableCell::new("two\nlines\x1b[2J", OutputCellStyle::Plain);
         assert_eq!(cell.text, "two lines [2J");
-        assert_eq!(Cell::short("漢字の店です", 7, Tone::Plain).text, "漢字の…");
-        assert_eq!(Cell::short("short", 7, Tone::Plain).text, "short");
+        assert_eq!(OutputTableCell::short("漢字の店です", 7, OutputCellStyle::Plain).text, "漢字の…");
+        assert_eq!(OutputTableCell::short("short", 7, OutputCellStyle::Plain).text, "short");
     }
 }

@@ -6,28 +6,28 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_config::{Config, NewcomerRole};
-use munshi_identity::hosts::{Hosts, Source};
-use munshi_identity::links::{self, NewLink, Purpose};
+use munshi_identity::hosts::{HostKeySource, HostTokenVerifier};
+use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{self, OPERATORS};
-use munshi_identity::passwords::Passwords;
-use munshi_identity::{Role, Token};
+use munshi_identity::passwords::PasswordService;
+use munshi_identity::{Role, SecretToken};
 use munshi_safety::vault::{SecretRef, Vault};
 use munshi_store::{Db, PlatformTx};
-use munshi_types::{Ids, SystemRandom, TenantId, Timestamp};
-use munshi_web::Account;
-use munshi_web::account::oidc::{Oidc, Settings};
-use munshi_web::outgoing::Outgoing;
+use munshi_types::{IdGenerator, SystemRandom, TenantId, Timestamp};
+use munshi_web::SignInServices;
+use munshi_web::account::oidc::{OidcClient, OidcSettings};
+use munshi_web::outgoing::OutboundHttpClient;
 use munshi_web::visitor::local_session;
 use zeroize::Zeroizing;
 
 use crate::commands::serve::reachable;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<Account> {
-    Ok(Account {
-        passwords: Passwords::new(Arc::new(SystemRandom))?,
+pub(crate) async fn account(config: &Config, vault: &Vault) -> Result<SignInServices> {
+    Ok(SignInServices {
+        passwords: PasswordService::new(Arc::new(SystemRandom))?,
         public_url: public_url(config),
         invitation_life: invitation_life(config),
         oidc: oidc(config, vault).await?,
@@ -48,10 +48,10 @@ pub(crate) fn base_url(config: &Config, address: SocketAddr) -> String {
     public_url(config).unwrap_or_else(|| format!("http://{}", reachable(address)))
 }
 
-async fn oidc(config: &Config, vault: &Vault) -> Result<Option<Oidc>> {
+async fn oidc(config: &Config, vault: &Vault) -> Result<Option<OidcClient>> {
     let settings = &config.sign_in;
     let Some(issuer) = &settings.oidc_issuer else { return Ok(None) };
-    let wrong = |what: &str, hint: &str| Failure::usage(what.to_owned()).hint(hint.to_owned());
+    let wrong = |what: &str, hint: &str| CommandFailure::usage(what.to_owned()).hint(hint.to_owned());
     if settings.oidc_client_id.is_empty() {
         return Err(wrong(
             "a service to sign in with is set, but not what it calls this installation",
@@ -84,32 +84,33 @@ async fn oidc(config: &Config, vault: &Vault) -> Result<Option<Oidc>> {
             Some((tenant, role))
         }
     };
-    let settings = Settings {
+    let settings = OidcSettings {
         issuer: issuer.reveal().to_owned(),
         client_id: settings.oidc_client_id.clone(),
         client_secret: secret,
         domains: settings.oidc_domains.clone(),
         newcomers,
     };
-    Ok(Some(Oidc::new(settings, outgoing()?)))
+    Ok(Some(OidcClient::new(settings, outgoing()?)))
 }
 
-fn outgoing() -> Result<Outgoing> {
-    Outgoing::new().map_err(|error| Failure::failed(format!("other servers can't be asked: {error}")))
+fn outgoing() -> Result<OutboundHttpClient> {
+    OutboundHttpClient::new()
+        .map_err(|error| CommandFailure::failed(format!("other servers can't be asked: {error}")))
 }
 
-pub(crate) fn hosts(db: &Db, vault: &Vault) -> Result<Hosts> {
-    Ok(Hosts::new(db.clone(), Arc::new(Keys { vault: vault.clone(), outgoing: outgoing()? })))
+pub(crate) fn hosts(db: &Db, vault: &Vault) -> Result<HostTokenVerifier> {
+    Ok(HostTokenVerifier::new(db.clone(), Arc::new(Keys { vault: vault.clone(), outgoing: outgoing()? })))
 }
 
 /// Hosts' keys from the vault and from their own addresses.
 struct Keys {
     vault: Vault,
-    outgoing: Outgoing,
+    outgoing: OutboundHttpClient,
 }
 
 #[async_trait]
-impl Source for Keys {
+impl HostKeySource for Keys {
     async fn secret(&self, tenant: TenantId, name: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         let name = SecretRef::named(name).map_err(|error| error.to_string())?;
         let secret = self.vault.open(tenant, &name).await.map_err(|error| error.to_string())?;
@@ -128,12 +129,12 @@ pub(crate) async fn has_nobody(db: &Db) -> Result<bool> {
 
 /// The link that makes the first operator; none where there is one.
 pub(crate) async fn first_link(db: &Db, now: Timestamp, base: &str) -> Result<Option<String>> {
-    let unit = move |tx: &mut PlatformTx<'_>| -> Result<Option<Token>, munshi_identity::Error> {
+    let unit = move |tx: &mut PlatformTx<'_>| -> Result<Option<SecretToken>, munshi_identity::Error> {
         if operators::any(tx)? {
             return Ok(None);
         }
-        let new = NewLink { purpose: &Purpose::First, made_by: "munshi serve", life: links::LIFE };
-        let (_, token) = links::make(tx, &Ids::system(), &SystemRandom, &new, now)?;
+        let new = NewOneTimeLink { purpose: &LinkPurpose::First, made_by: "munshi serve", life: links::LIFE };
+        let (_, token) = links::make(tx, &IdGenerator::system(), &SystemRandom, &new, now)?;
         Ok(Some(token))
     };
     let token = db.platform(OPERATORS).write(unit).await?;
@@ -161,6 +162,6 @@ pub(crate) async fn is_for_machine(config: &Config, db: &Db) -> Result<bool> {
     Ok(config.server.public_url.is_none() && !db.platform(OPERATORS).read(operators::any).await?)
 }
 
-pub(crate) fn link(base: &str, token: &Token) -> String {
+pub(crate) fn link(base: &str, token: &SecretToken) -> String {
     format!("{base}/account/link/{}", token.reveal())
 }

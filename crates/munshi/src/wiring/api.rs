@@ -5,45 +5,45 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use munshi_config::Config;
 use munshi_identity::codes::CodeKey;
-use munshi_identity::keys::Keys;
+use munshi_identity::keys::ApiKeyCache;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
-use munshi_tiers::Resolver;
-use munshi_types::{Clock, Ids, SystemRandom, TenantId};
+use munshi_tiers::BindingResolver;
+use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId};
 use munshi_web::Api;
-use munshi_web::account::proofs::Proven;
-use munshi_web::api::{Codes, Parts};
-use munshi_web::visitor::proofs::Proofs;
-use munshi_web::visitor::{Challenged, Visits};
+use munshi_web::account::proofs::SignInAuthenticator;
+use munshi_web::api::{ApiParts, CodeKeySource};
+use munshi_web::visitor::proofs::VisitorAuthenticator;
+use munshi_web::visitor::{ChallengeSettings, VisitorServices};
 
-use super::engine::Turns;
-use super::starting::Start;
+use super::engine::ConfiguredEngine;
+use super::starting::InstallationOnboarding;
 use super::{account, installed, packs, starting, vault};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 pub(crate) async fn api(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
-    resolver: Resolver,
-    turns: &Turns,
-    proofs: Option<Arc<dyn Proofs>>,
+    resolver: BindingResolver,
+    turns: &ConfiguredEngine,
+    proofs: Option<Arc<dyn VisitorAuthenticator>>,
 ) -> Result<Api> {
     let vault = vault::open(config, db.clone(), clock.clone()).await?;
     let hosts = account::hosts(db, &vault)?;
-    let signed_in = || Proven {
+    let signed_in = || SignInAuthenticator {
         db: db.clone(),
         clock: clock.clone(),
-        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         hosts: hosts.clone(),
         public_url: account::public_url(config),
     };
     let proofs = proofs.unwrap_or_else(|| Arc::new(signed_in()));
     let visits = visits(config, db, clock, proofs)?;
-    let parts = Parts {
+    let parts = ApiParts {
         db: db.clone(),
         engine: turns.engine.clone(),
-        keys: Keys::new(db.clone(), clock.clone()),
+        keys: ApiKeyCache::new(db.clone(), clock.clone()),
         resolver,
         office: turns.office.clone(),
         account: account::account(config, &vault).await?,
@@ -62,19 +62,24 @@ pub(crate) async fn api(
 }
 
 /// What people at pages are received with.
-fn visits(config: &Config, db: &Db, clock: &Arc<dyn Clock>, proofs: Arc<dyn Proofs>) -> Result<Visits> {
+fn visits(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+    proofs: Arc<dyn VisitorAuthenticator>,
+) -> Result<VisitorServices> {
     let house = packs::house()?;
     let mut book = house.book.clone();
-    munshi_web::visitor::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
-    starting::add_phrases(&mut book).map_err(|error| Failure::failed(error.to_string()))?;
+    munshi_web::visitor::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
+    starting::add_phrases(&mut book).map_err(|error| CommandFailure::failed(error.to_string()))?;
     let book = Arc::new(book);
     let few = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    Ok(Visits {
+    Ok(VisitorServices {
         book: book.clone(),
         tools: installed::tools()?,
         proofs,
-        starting: Some(Arc::new(Start::new(config, (db, clock), &house, book)?)),
-        challenge: Challenged {
+        starting: Some(Arc::new(InstallationOnboarding::new(config, (db, clock), &house, book)?)),
+        challenge: ChallengeSettings {
             after: few(config.web.challenge_after),
             bits: few(config.web.challenge_bits),
         },
@@ -90,7 +95,7 @@ struct FromVault {
 }
 
 #[async_trait]
-impl Codes for FromVault {
+impl CodeKeySource for FromVault {
     async fn key(&self, tenant: TenantId) -> munshi_safety::Result<CodeKey> {
         self.vault.code_key(tenant, self.clock.now()).await
     }

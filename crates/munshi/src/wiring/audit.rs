@@ -4,46 +4,51 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_config::{Config, Url};
-use munshi_jobs::Queue;
+use munshi_config::{Config, RedactedUrl};
+use munshi_jobs::JobQueue;
 use munshi_llm::Transport;
-use munshi_safety::audit::anchors::{AnchorFile, Anchoring, Webhook};
+use munshi_safety::audit::anchors::{AnchorFile, AnchorService, AnchorWebhook};
 use munshi_store::Db;
-use munshi_types::{Clock, Ids, SystemRandom};
+use munshi_types::{Clock, IdGenerator, SystemRandom};
 
 use super::folder;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 const FILE: &str = "audit-anchors.jsonl";
 
 /// How long the other side may take; then the job tries again later.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(crate) fn anchoring(config: &Config, db: Db, queue: Queue, clock: Arc<dyn Clock>) -> Result<Anchoring> {
+pub(crate) fn anchoring(
+    config: &Config,
+    db: Db,
+    queue: JobQueue,
+    clock: Arc<dyn Clock>,
+) -> Result<AnchorService> {
     folder::prepare(config)?;
     let file = AnchorFile::new(config.data.dir.join(FILE));
     let entries = i64::try_from(config.audit.anchor_entries).unwrap_or(i64::MAX);
-    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+    let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
     let webhook = config.audit.anchor_webhook.clone().map(|url| Post::to(url, &clock)).transpose()?;
-    Ok(Anchoring::new(db, file, entries, queue, clock, ids).with_webhook(webhook))
+    Ok(AnchorService::new(db, file, entries, queue, clock, ids).with_webhook(webhook))
 }
 
 #[derive(Debug)]
 struct Post {
-    url: Url,
+    url: RedactedUrl,
     transport: Transport,
 }
 
 impl Post {
-    fn to(url: Url, clock: &Arc<dyn Clock>) -> Result<Arc<dyn Webhook>> {
+    fn to(url: RedactedUrl, clock: &Arc<dyn Clock>) -> Result<Arc<dyn AnchorWebhook>> {
         let transport = Transport::new(clock.clone())
-            .map_err(|fault| Failure::failed(format!("anchors can't be sent: {fault}")))?;
+            .map_err(|fault| CommandFailure::failed(format!("anchors can't be sent: {fault}")))?;
         Ok(Arc::new(Self { url, transport }))
     }
 }
 
 #[async_trait]
-impl Webhook for Post {
+impl AnchorWebhook for Post {
     async fn send(&self, body: &str) -> std::result::Result<(), String> {
         let sent = self.transport.post(self.url.reveal(), body.to_owned(), PATIENCE).await;
         match sent {

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_config::{Config, TenantPlan};
-use munshi_jobs::schedule::{Rule, Schedule};
-use munshi_jobs::{Failure, Kind, Registry, schedule};
+use munshi_jobs::schedule::{Schedule, ScheduleRule};
+use munshi_jobs::{JobFailure, JobKind, JobRegistry, schedule};
 use munshi_llm::money::Cost;
-use munshi_safety::budget::{Plan, Rates, RunBudget, Settings, sweep};
+use munshi_safety::budget::{BudgetSettings, PriceConversion, RunBudget, UsagePlan, sweep};
 use munshi_store::Db;
 use munshi_types::{Clock, TenantId, Zone};
 
@@ -17,10 +17,10 @@ use crate::failure::Result;
 const SWEEP: &str = "budget.sweep";
 const EVERY: Duration = Duration::from_secs(3600);
 
-pub(crate) fn settings(config: &Config) -> Settings {
+pub(crate) fn settings(config: &Config) -> BudgetSettings {
     let budget = &config.budget;
     let persons = budget.person_interactions_per_day as u64;
-    Settings {
+    BudgetSettings {
         plan: plan(budget.plan),
         plan_money: [
             cost(budget.free_money_per_month),
@@ -46,10 +46,10 @@ pub(crate) fn settings(config: &Config) -> Settings {
     }
 }
 
-fn rates(config: &Config) -> Rates {
+fn rates(config: &Config) -> PriceConversion {
     let budget = &config.budget;
     let as_of = &budget.rupees_per_dollar_as_of;
-    Rates {
+    PriceConversion {
         unknown_price: cost(budget.unknown_price),
         paise_per_dollar: u32::try_from(budget.rupees_per_dollar).unwrap_or(u32::MAX),
         as_of: (!as_of.is_empty()).then(|| as_of.clone()),
@@ -60,23 +60,23 @@ fn cost(micros: u64) -> Cost {
     Cost::from_micros(i64::try_from(micros).unwrap_or(i64::MAX))
 }
 
-const fn plan(given: TenantPlan) -> Plan {
+const fn plan(given: TenantPlan) -> UsagePlan {
     match given {
-        TenantPlan::Free => Plan::Free,
-        TenantPlan::Starter => Plan::Starter,
-        TenantPlan::Pro => Plan::Pro,
-        TenantPlan::Business => Plan::Business,
+        TenantPlan::Free => UsagePlan::Free,
+        TenantPlan::Starter => UsagePlan::Starter,
+        TenantPlan::Pro => UsagePlan::Pro,
+        TenantPlan::Business => UsagePlan::Business,
     }
 }
 
 /// The job that keeps the books small. It tells what it found; nothing waits for it.
-pub(crate) fn register(registry: &mut Registry, config: &Config, db: &Db, clock: Arc<dyn Clock>) {
+pub(crate) fn register(registry: &mut JobRegistry, config: &Config, db: &Db, clock: Arc<dyn Clock>) {
     let (settings, db) = (Arc::new(settings(config)), db.clone());
-    registry.add(Kind::new(SWEEP).limit(1), move |_| {
+    registry.add(JobKind::new(SWEEP).limit(1), move |_| {
         let (settings, db, clock) = (settings.clone(), db.clone(), clock.clone());
         async move {
             let swept = sweep(&db, &settings, clock.now()).await;
-            let swept = swept.map_err(|error| Failure::Passing(error.to_string()))?;
+            let swept = swept.map_err(|error| JobFailure::Passing(error.to_string()))?;
             tracing::debug!(?swept, "budgets were swept");
             Ok(())
         }
@@ -86,7 +86,7 @@ pub(crate) fn register(registry: &mut Registry, config: &Config, db: &Db, clock:
 /// Has the job run every hour, on one node.
 pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     let now = clock.now();
-    let hourly = Schedule::new(SWEEP, SWEEP, &(), Rule::every(EVERY)?)?;
+    let hourly = Schedule::new(SWEEP, SWEEP, &(), ScheduleRule::every(EVERY)?)?;
     db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &hourly, &Zone::default(), now)).await?;
     Ok(())
 }
@@ -94,11 +94,11 @@ pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_config::Sources;
+    use munshi_config::ConfigSources;
 
     #[test]
     fn the_settings_default_to_what_the_budget_defaults_to() {
-        let config = Config::load(&Sources::default()).unwrap();
-        assert_eq!(settings(&config), Settings::default());
+        let config = Config::load(&ConfigSources::default()).unwrap();
+        assert_eq!(settings(&config), BudgetSettings::default());
     }
 }

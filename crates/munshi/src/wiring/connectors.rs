@@ -6,16 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_connectors::declared::{self, Declared, Entry};
+use munshi_connectors::declared::{self, ConnectorEntries, ConnectorEntry};
 use munshi_connectors::{
-    Allowed, Confinement, Error as ConnectorError, Host, KernelSupport, LoginParts, Logins, Pace, Parts,
-    confine, login, rows,
+    AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorLoginParts, ConnectorLogins,
+    ConnectorTimings, Error as ConnectorError, KernelSupport, confine, login, rows,
 };
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_store::{Address, Db, Tx};
-use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
-use munshi_tools::{Registry, Shelf, Shelves};
-use munshi_types::{Clock, ConnectorName, Ids, SystemRandom, TenantId};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_store::{DatabaseAddress, Db, Tx};
+use munshi_tiers::{
+    Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
+};
+use munshi_tools::{TenantToolSource, TenantTools, ToolRegistry};
+use munshi_types::{Clock, ConnectorName, IdGenerator, SystemRandom, TenantId};
 use serde_json::{Value, json};
 
 use super::{policy, tools, vault};
@@ -33,16 +35,16 @@ pub(crate) async fn host(
     config: &Config,
     db: &Db,
     clock: &Arc<dyn Clock>,
-    registry: Arc<Registry>,
-    (logins, base): (Logins, Option<String>),
-) -> failure::Result<Host> {
-    Ok(Host::new(Parts {
+    registry: Arc<ToolRegistry>,
+    (logins, base): (ConnectorLogins, Option<String>),
+) -> failure::Result<ConnectorHost> {
+    Ok(ConnectorHost::new(ConnectorHostParts {
         db: db.clone(),
         vault: Some(vault::open(config, db.clone(), clock.clone()).await?),
         logins: Some(logins),
         base,
         random: Arc::new(SystemRandom),
-        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         clock: clock.clone(),
         registry,
         folder: folder(config),
@@ -50,19 +52,26 @@ pub(crate) async fn host(
         confinement: confinement(config, Some(db.clone())),
         allowed: allowed(config),
         inside: BTreeMap::new(),
-        pace: Pace { grace: config.server.shutdown_grace.min(Pace::default().grace), ..Pace::default() },
+        pace: ConnectorTimings {
+            grace: config.server.shutdown_grace.min(ConnectorTimings::default().grace),
+            ..ConnectorTimings::default()
+        },
     }))
 }
 
 /// How people let us into connectors' services.
-pub(crate) async fn logins(config: &Config, db: &Db, clock: &Arc<dyn Clock>) -> failure::Result<Logins> {
-    Ok(Logins::new(LoginParts {
+pub(crate) async fn logins(
+    config: &Config,
+    db: &Db,
+    clock: &Arc<dyn Clock>,
+) -> failure::Result<ConnectorLogins> {
+    Ok(ConnectorLogins::new(ConnectorLoginParts {
         db: db.clone(),
         vault: vault::open(config, db.clone(), clock.clone()).await?,
         allowed: allowed(config),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
-        ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+        ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
         patience: login::PATIENCE,
     })?)
 }
@@ -73,7 +82,7 @@ pub(crate) async fn shelf(
     db: &Db,
     clock: &Arc<dyn Clock>,
     tenant: TenantId,
-) -> failure::Result<Arc<Shelf>> {
+) -> failure::Result<Arc<TenantTools>> {
     let logins = logins(config, db, clock).await?;
     let registry = Arc::new(tools::registry()?);
     let host = host(config, db, clock, registry, (logins, None)).await?;
@@ -108,7 +117,7 @@ pub(crate) fn confinement(config: &Config, db: Option<Db>) -> Confinement {
 /// What no connector's program may reach.
 pub(crate) fn protected(config: &Config) -> Vec<PathBuf> {
     let database = match config.store_url().reveal().parse() {
-        Ok(Address::Sqlite(file)) => {
+        Ok(DatabaseAddress::Sqlite(file)) => {
             let beside = |ending: &str| {
                 let mut name = file.clone().into_os_string();
                 name.push(ending);
@@ -124,8 +133,8 @@ pub(crate) fn protected(config: &Config) -> Vec<PathBuf> {
     all.map(|path| std::path::absolute(&path).unwrap_or(path)).collect()
 }
 
-pub(crate) fn allowed(config: &Config) -> Allowed {
-    Allowed::new(config.connectors.private_hosts.iter().cloned())
+pub(crate) fn allowed(config: &Config) -> AllowedHosts {
+    AllowedHosts::new(config.connectors.private_hosts.iter().cloned())
 }
 
 #[allow(
@@ -139,8 +148,8 @@ pub(crate) fn basics() -> Vec<(OsString, OsString)> {
 /// The file of a tenant's folder.
 pub(crate) struct ConnectorsFile {
     /// Whose names connectors can't have.
-    pub(crate) registry: Registry,
-    pub(crate) ids: Ids,
+    pub(crate) registry: ToolRegistry,
+    pub(crate) ids: IdGenerator,
     /// What no connector's program may reach.
     pub(crate) protected: Vec<PathBuf>,
 }
@@ -152,13 +161,13 @@ impl std::fmt::Debug for ConnectorsFile {
 }
 
 /// A name that a pack has, where one of these has it: a policy that opens the pack would open somebody else's program.
-pub(crate) fn taken(registry: &Registry, declared: &Declared) -> Option<String> {
+pub(crate) fn taken(registry: &ToolRegistry, declared: &ConnectorEntries) -> Option<String> {
     let packs = |name: &str| registry.all().any(|tool| tool.known.connector.name == name);
     declared.0.keys().find(|name| packs(name.as_str())).map(ToString::to_string)
 }
 
 /// What to know about secrets that everybody can read who reads the file or the database.
-pub(crate) fn bare(name: &ConnectorName, entry: &Entry) -> Vec<String> {
+pub(crate) fn bare(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
     let words = |key: String| {
         format!(
             "the connector {name} has its {key} in plain letters, and it is not hidden in what is said: keep it with \
@@ -169,7 +178,7 @@ pub(crate) fn bare(name: &ConnectorName, entry: &Entry) -> Vec<String> {
 }
 
 /// A path that one of these names and may not have, in words.
-pub(crate) fn refused_path(declared: &Declared, protected: &[PathBuf]) -> Option<String> {
+pub(crate) fn refused_path(declared: &ConnectorEntries, protected: &[PathBuf]) -> Option<String> {
     declared.0.iter().find_map(|(name, entry)| {
         let what = confine::find_refused_path(entry, protected)?;
         Some(format!("the connector {name}: {what}"))
@@ -177,7 +186,7 @@ pub(crate) fn refused_path(declared: &Declared, protected: &[PathBuf]) -> Option
 }
 
 /// What to know about paths that a command names and its program may not read.
-pub(crate) fn unreadable(name: &ConnectorName, entry: &Entry) -> Vec<String> {
+pub(crate) fn unreadable(name: &ConnectorName, entry: &ConnectorEntry) -> Vec<String> {
     let words = |path: PathBuf| {
         let path = path.display();
         format!(
@@ -189,12 +198,12 @@ pub(crate) fn unreadable(name: &ConnectorName, entry: &Entry) -> Vec<String> {
 }
 
 /// What a file that is to be applied declares.
-pub(crate) fn declared_by(change: &FileChange) -> Result<Declared> {
+pub(crate) fn declared_by(change: &ExtensionChange) -> Result<ConnectorEntries> {
     serde_json::from_value(Value::Object(change.body.clone()))
         .map_err(|error| Error::Unreadable(format!("the connectors can't be kept: {error}")))
 }
 
-impl Companion for ConnectorsFile {
+impl FolderExtension for ConnectorsFile {
     fn file(&self) -> &'static str {
         CONNECTORS_FILE
     }
@@ -203,20 +212,23 @@ impl Companion for ConnectorsFile {
         CONNECTORS
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
-        let wrong = |problem: Problem| vec![problem.hint("docs/connectors.md has every key")];
+    fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
+        let wrong = |problem: FolderProblem| vec![problem.hint("docs/connectors.md has every key")];
         let declared = declared::read(text)
-            .map_err(|slip| wrong(Problem::of_file(file, slip.what).at((slip.line, slip.column))))?;
+            .map_err(|slip| wrong(FolderProblem::of_file(file, slip.what).at((slip.line, slip.column))))?;
         if let Some(name) = taken(&self.registry, &declared) {
-            return Err(wrong(Problem::of_file(file, format!("{name} is a pack's name: choose another"))));
+            return Err(wrong(FolderProblem::of_file(
+                file,
+                format!("{name} is a pack's name: choose another"),
+            )));
         }
         if let Some(what) = refused_path(&declared, &self.protected) {
-            return Err(wrong(Problem::of_file(file, what)));
+            return Err(wrong(FolderProblem::of_file(file, what)));
         }
-        declared::written(&declared).map_err(|error| wrong(Problem::of_file(file, error.to_string())))
+        declared::written(&declared).map_err(|error| wrong(FolderProblem::of_file(file, error.to_string())))
     }
 
-    fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
+    fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
         let open =
             beside.get(policy::POLICY_FILE).and_then(|policy| policy.get("connectors")?.as_object().cloned());
         let is_closed = |name: &&String| !open.as_ref().is_some_and(|open| open.contains_key(*name));
@@ -224,32 +236,33 @@ impl Companion for ConnectorsFile {
         let words = |name: &String| {
             format!("nothing of the connector {name} is open: policy.toml has no [connectors.{name}]")
         };
-        let declared: Declared = serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
+        let declared: ConnectorEntries =
+            serde_json::from_value(Value::Object(body.clone())).unwrap_or_default();
         let bare = declared.0.iter().flat_map(|(name, entry)| bare(name, entry)).collect::<Vec<_>>();
         let unread = declared.0.iter().flat_map(|(name, entry)| unreadable(name, entry)).collect::<Vec<_>>();
         closed.map(words).chain(bare).chain(unread).collect()
     }
 
-    fn connectors(&self, body: &Body) -> Option<BTreeSet<String>> {
+    fn connectors(&self, body: &TierBody) -> Option<BTreeSet<String>> {
         Some(body.keys().cloned().collect())
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
         let (version, declared) = rows::current(tx).map_err(told)?;
         Ok((version, declared::written(&declared).map_err(told)?))
     }
 
-    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+    fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let declared = declared_by(change)?;
         rows::put(tx, &declared, &by.author, &by.note, by.made_at).map_err(told)?;
         Ok(())
     }
 
-    fn tell(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+    fn tell(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
-        let entry = NewEntry {
-            actor: Actor::new(ActorKind::Operator, by.author.as_str()),
-            event: Event::CONNECTORS_CHANGED,
+        let entry = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
+            event: AuditEvent::CONNECTORS_CHANGED,
             subject: "connectors".to_owned(),
             payload: json!({ "version": change.to, "keys": keys }),
         };

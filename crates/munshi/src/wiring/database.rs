@@ -3,37 +3,37 @@
 use std::path::PathBuf;
 
 use munshi_config::Config;
-use munshi_store::migrate::{self, Outcome, Request, State};
-use munshi_store::{Address, Db, Migrations, Options};
+use munshi_store::migrate::{self, MigrationOutcome, MigrationRequest, MigrationState};
+use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
 use munshi_types::Timestamp;
 
 use super::folder;
-use super::lock::Lock;
-use crate::failure::{Exit, Failure, Result};
+use super::lock::DatabaseLock;
+use crate::failure::{CommandFailure, Exit, Result};
 
 /// Everything the store wants to know, taken from the settings.
-pub(crate) struct Database {
-    pub(crate) address: Address,
+pub(crate) struct ConfiguredDatabase {
+    pub(crate) address: DatabaseAddress,
     /// Postgres: the login that owns the tables, where it is another.
-    owner: Option<Address>,
-    pub(crate) options: Options,
+    owner: Option<DatabaseAddress>,
+    pub(crate) options: StoreOptions,
     pub(crate) migrations: Migrations,
     /// SQLite: where a copy goes before migrating; none when the settings say so.
     backups: Option<PathBuf>,
 }
 
-impl Database {
+impl ConfiguredDatabase {
     pub(crate) fn of(config: &Config) -> Result<Self> {
         let address = read(config.store_url().reveal(), "store.url")?;
         let owner = config.store.owner_url.as_ref().map(|url| read(url.reveal(), "store.owner_url"));
         let owner = owner.transpose()?;
         let store = &config.store;
-        let options = Options {
+        let options = StoreOptions {
             readers: store.readers,
             connections: store.connections,
             statement_timeout: store.statement_timeout,
             queue_timeout: store.queue_timeout,
-            ..Options::default()
+            ..StoreOptions::default()
         };
         let backups = store.backup_before_migrate.then(|| folder::backups(config));
         Ok(Self { address, owner, options, migrations: super::migrations()?, backups })
@@ -50,8 +50,8 @@ impl Database {
     /// SQLite: the file.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         match &self.address {
-            Address::Sqlite(path) => Some(path),
-            Address::Postgres(_) => None,
+            DatabaseAddress::Sqlite(path) => Some(path),
+            DatabaseAddress::Postgres(_) => None,
         }
     }
 
@@ -69,20 +69,20 @@ impl Database {
             }
         }
         folder::prepare(config)?;
-        let lock = self.file().map(|file| Lock::take(file)).transpose()?;
+        let lock = self.file().map(|file| DatabaseLock::take(file)).transpose()?;
         self.migrate(now).await?;
         drop(lock);
         self.open().await
     }
 
     /// Which migrations it has and lacks, as the login that applies them sees it.
-    pub(crate) async fn state(&self) -> Result<State> {
+    pub(crate) async fn state(&self) -> Result<MigrationState> {
         let address = self.owner.as_ref().unwrap_or(&self.address);
         Ok(migrate::state(address, &self.options, &self.migrations).await?)
     }
 
-    pub(crate) async fn migrate(&self, now: Timestamp) -> Result<Outcome> {
-        let request = Request {
+    pub(crate) async fn migrate(&self, now: Timestamp) -> Result<MigrationOutcome> {
+        let request = MigrationRequest {
             address: self.address.clone(),
             owner: self.owner.clone(),
             options: self.options.clone(),
@@ -94,9 +94,9 @@ impl Database {
     }
 }
 
-fn read(url: &str, key: &str) -> Result<Address> {
+fn read(url: &str, key: &str) -> Result<DatabaseAddress> {
     url.parse().map_err(|error: munshi_store::Error| {
-        Failure::new(Exit::Settings, format!("{key}: {error}"))
+        CommandFailure::new(Exit::Settings, format!("{key}: {error}"))
             .hint("write it as sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE")
     })
 }

@@ -2,57 +2,57 @@
 
 use std::sync::Arc;
 
-use munshi_agent::{Engine, Parts, Settings};
+use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_config::Config;
-use munshi_connectors::{Host, Logins};
-use munshi_jobs::Queue;
-use munshi_safety::acts::Office;
+use munshi_connectors::{ConnectorHost, ConnectorLogins};
+use munshi_jobs::JobQueue;
+use munshi_safety::acts::ActServices;
 use munshi_store::Db;
-use munshi_tiers::{Resolver, fence_key};
-use munshi_tools::Dispatcher;
+use munshi_tiers::{BindingResolver, fence_key};
+use munshi_tools::ToolDispatcher;
 use munshi_types::{Clock, SystemRandom};
 
-use super::gateway::Wired;
+use super::gateway::ConfiguredGateway;
 use super::node::NodeLock;
 use super::{connectors, node, packs, tools};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// The engine, and what the server needs of its parts.
-pub(crate) struct Turns {
-    pub(crate) engine: Engine,
-    pub(crate) office: Arc<Office>,
+pub(crate) struct ConfiguredEngine {
+    pub(crate) engine: TurnEngine,
+    pub(crate) office: Arc<ActServices>,
     /// Runs the tenants' connectors once it is told to.
-    pub(crate) host: Host,
+    pub(crate) host: ConnectorHost,
     /// How people let us into connectors' services.
-    pub(crate) logins: Option<Logins>,
+    pub(crate) logins: Option<ConnectorLogins>,
     /// Held while the engine is.
     _node: Option<NodeLock>,
 }
 
-impl Turns {
+impl ConfiguredEngine {
     /// `base` is the address by which people open the server, where there is one.
     pub(crate) async fn of(
         config: &Config,
         db: &Db,
         clock: &Arc<dyn Clock>,
-        resolver: Resolver,
-        queue: Queue,
+        resolver: BindingResolver,
+        queue: JobQueue,
         base: Option<String>,
     ) -> Result<Self> {
-        let wired = Wired::of(config, clock)?;
+        let wired = ConfiguredGateway::of(config, clock)?;
         // Only a server takes up what others left.
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
         let house = packs::house()?;
         let mut book = house.book.clone();
         munshi_tiers::guardrails::add_phrases(&mut book)
-            .map_err(|error| Failure::failed(error.to_string()))?;
+            .map_err(|error| CommandFailure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()).heard_by(house.clone()));
         let registry = Arc::new(house.tools.clone());
         let logins = connectors::logins(config, db, clock).await?;
         let host = connectors::host(config, db, clock, registry.clone(), (logins.clone(), base)).await?;
-        let dispatcher = Dispatcher::new(db.clone(), office.clone(), registry, clock.clone());
+        let dispatcher = ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone());
         let dispatcher = dispatcher.beside(Arc::new(host.clone()));
-        let engine = Engine::new(Parts {
+        let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),
             resolver,
             gateway: wired.gateway,
@@ -65,11 +65,11 @@ impl Turns {
             clock: clock.clone(),
             random: Arc::new(SystemRandom),
             fence_key: fence_key(db, &SystemRandom, clock.now()).await?,
-            settings: Settings {
+            settings: TurnSettings {
                 classes: wired.classes,
                 grace: config.server.shutdown_grace,
                 process,
-                ..Settings::default()
+                ..TurnSettings::default()
             },
             senders: Vec::new(),
         });

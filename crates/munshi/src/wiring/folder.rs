@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use munshi_config::Config;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// Makes the data folder on first run, for nobody else to read.
 pub(crate) fn prepare(config: &Config) -> Result<()> {
@@ -27,7 +27,7 @@ pub(crate) fn backups(config: &Config) -> PathBuf {
     config.data.dir.join("backups")
 }
 
-fn unusable(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::refused(format!("the data folder {} can't be made: {error}", folder.display()))
+fn unusable(folder: &Path, error: &std::io::Error) -> CommandFailure {
+    CommandFailure::refused(format!("the data folder {} can't be made: {error}", folder.display()))
         .hint("choose another with data.dir (MUNSHI__DATA__DIR), or give this user the right to make it")
 }

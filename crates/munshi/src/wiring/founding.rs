@@ -1,27 +1,32 @@
 //! A tenant that comes in the binary, made in this installation.
 
 use munshi_config::Config;
-use munshi_pack::ReadyTenant;
-use munshi_tiers::{Authorship, Vanished, files};
-use munshi_types::{Ids, TenantName, Zone};
+use munshi_pack::TenantTemplate;
+use munshi_tiers::{Authorship, VanishedTierPolicy, files};
+use munshi_types::{IdGenerator, TenantName, Zone};
 
-use super::database::Database;
+use super::database::ConfiguredDatabase;
 use super::installed::installed;
 use super::{folder, policy, tiers};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 /// Makes the tables where there are none, and the tenant.
-pub(crate) async fn apply(context: &Context, config: &Config, ready: &ReadyTenant) -> Result<TenantName> {
-    let unusable = |what: &str, error: &dyn std::fmt::Display| Failure::failed(format!("{what}: {error}"));
+pub(crate) async fn apply(
+    context: &CommandContext,
+    config: &Config,
+    ready: &TenantTemplate,
+) -> Result<TenantName> {
+    let unusable =
+        |what: &str, error: &dyn std::fmt::Display| CommandFailure::failed(format!("{what}: {error}"));
     let tenant: TenantName =
         ready.name.parse().map_err(|error| unusable("the ready tenant's name can't be used", &error))?;
     folder::prepare(config)?;
-    let database = Database::of(config)?;
+    let database = ConfiguredDatabase::of(config)?;
     database.migrate(context.now()).await?;
     let db = database.open().await?;
     // The files are read as any folder's are, so they stand in one for a moment.
-    let ids = Ids::system();
+    let ids = IdGenerator::system();
     let place = config.data.dir.join(format!("ready-{}", ids.next::<munshi_types::RunId>()));
     let home = place.join(ready.name);
     let read = write(ready, &home).map_err(|error| unusable("the ready files can't be written", &error));
@@ -29,7 +34,8 @@ pub(crate) async fn apply(context: &Context, config: &Config, ready: &ReadyTenan
     let removed = std::fs::remove_dir_all(&place);
     let folders = read?;
     removed.map_err(|error| unusable("the ready files can't be removed", &error))?;
-    let plans = munshi_tiers::plan_folders(&db, &folders, Vanished::Keep, &installed(config)?).await?;
+    let plans =
+        munshi_tiers::plan_folders(&db, &folders, VanishedTierPolicy::Keep, &installed(config)?).await?;
     let note = format!("the ready tenant {}", ready.name);
     let by = Authorship { author: "munshi".to_owned(), note, made_at: context.now() };
     munshi_tiers::apply(&db, plans, Zone::default(), by, &ids, tiers::tell(ids.clone())).await?;
@@ -37,7 +43,7 @@ pub(crate) async fn apply(context: &Context, config: &Config, ready: &ReadyTenan
 }
 
 /// The files, as a folder that can be read.
-pub(super) fn write(ready: &ReadyTenant, home: &std::path::Path) -> std::io::Result<()> {
+pub(super) fn write(ready: &TenantTemplate, home: &std::path::Path) -> std::io::Result<()> {
     for file in ready.files {
         let path = home.join(file.path);
         if let Some(parent) = path.parent() {

@@ -3,40 +3,44 @@
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_llm::calls::StoredTab;
-use munshi_llm::gateway::{About, Account, Budget, MemoryTab, Parts, Route, Tab, Unlimited};
-use munshi_llm::{Gateway, Switch, Transport, Wires};
-use munshi_offline::Offline;
+use munshi_llm::calls::StoredCallLog;
+use munshi_llm::gateway::{
+    CallBilling, CallBudget, CallRecorder, CallSubject, GatewayParts, InMemoryCallLog, ModelRoute,
+    UnlimitedBudget,
+};
+use munshi_llm::{Gateway, HttpProvider, ProviderSwitch, Transport};
+use munshi_offline::OfflineProvider;
 use munshi_safety::budget::ModelClasses;
 use munshi_store::Db;
 use munshi_types::{Clock, SystemRandom, TenantId, Zone};
 
-use super::database::Database;
-use super::models::Models;
+use super::database::ConfiguredDatabase;
+use super::models::GatewayModels;
 use super::packs;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// The gateway with the route that the settings give.
-pub(crate) struct Wired {
+pub(crate) struct ConfiguredGateway {
     pub(crate) gateway: Gateway,
-    pub(crate) route: Arc<Route>,
+    pub(crate) route: Arc<ModelRoute>,
     /// Which plans may use which model.
     pub(crate) classes: ModelClasses,
 }
 
-impl Wired {
+impl ConfiguredGateway {
     pub(crate) fn of(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self> {
-        let models = Models::of(config)?;
+        let models = GatewayModels::of(config)?;
         let classes = ModelClasses::new(&models.targets, &models.prices, &models.classes, clock.now());
         let transport = Transport::new(clock.clone())
-            .map_err(|fault| Failure::failed(format!("models can't be reached: {fault}")))?;
+            .map_err(|fault| CommandFailure::failed(format!("models can't be reached: {fault}")))?;
         let book = packs::house()?.book.clone();
-        let offline = Offline::new(book).map_err(|error| Failure::failed(error.to_string()))?;
-        let gateway = Gateway::new(Parts {
+        let offline =
+            OfflineProvider::new(book).map_err(|error| CommandFailure::failed(error.to_string()))?;
+        let gateway = Gateway::new(GatewayParts {
             targets: models.targets,
-            provider: Arc::new(Switch {
+            provider: Arc::new(ProviderSwitch {
                 here: Arc::new(offline.at(clock.clone(), Zone::default().to_jiff())),
-                remote: Arc::new(Wires::new(transport)),
+                remote: Arc::new(HttpProvider::new(transport)),
             }),
             prices: models.prices,
             clock: clock.clone(),
@@ -48,24 +52,24 @@ impl Wired {
 
 /// Where a command's calls are written down: in the database where there is one. Without one nothing is lost that
 /// anybody could look up.
-pub(crate) enum Book {
-    Stored(StoredTab),
+pub(crate) enum CommandCallLog {
+    Stored(StoredCallLog),
     Nowhere,
 }
 
-impl Book {
+impl CommandCallLog {
     pub(crate) async fn open(config: &Config) -> Result<Self> {
-        Ok(database(config).await?.map_or(Self::Nowhere, |db| Self::Stored(StoredTab::new(db))))
+        Ok(database(config).await?.map_or(Self::Nowhere, |db| Self::Stored(StoredCallLog::new(db))))
     }
 
     /// What a person asks at the command line is theirs to pay.
-    pub(crate) fn account(&self) -> Account {
-        let tab: Arc<dyn Tab> = match self {
+    pub(crate) fn account(&self) -> CallBilling {
+        let tab: Arc<dyn CallRecorder> = match self {
             Self::Stored(tab) => Arc::new(tab.clone()),
-            Self::Nowhere => Arc::new(MemoryTab::default()),
+            Self::Nowhere => Arc::new(InMemoryCallLog::default()),
         };
-        let budget: Arc<dyn Budget> = Arc::new(Unlimited);
-        Account { tenant: TenantId::PLATFORM, about: About::default(), budget, tab, prices: None }
+        let budget: Arc<dyn CallBudget> = Arc::new(UnlimitedBudget);
+        CallBilling { tenant: TenantId::PLATFORM, about: CallSubject::default(), budget, tab, prices: None }
     }
 
     pub(crate) async fn close(&self) {
@@ -77,7 +81,7 @@ impl Book {
 
 /// The database, if it is there and of this version; a question to a model makes none.
 pub(crate) async fn database(config: &Config) -> Result<Option<Db>> {
-    let database = Database::for_one_question(config)?;
+    let database = ConfiguredDatabase::for_one_question(config)?;
     if database.file().is_some_and(|file| !file.exists()) {
         return Ok(None);
     }

@@ -1,20 +1,20 @@
 //! Logins at connectors that are taken away: forgotten here with the connector, and given back at their services.
 
 use munshi_config::Config;
-use munshi_connectors::login::{GivenBack, LastLogin};
-use munshi_connectors::{Logins, rows};
+use munshi_connectors::login::{LoginRevocation, RevocableLogin};
+use munshi_connectors::{ConnectorLogins, rows};
 use munshi_store::{Db, PlatformTx, tenants};
-use munshi_tiers::Plan;
+use munshi_tiers::ApplyPlan;
 use munshi_types::{ConnectorName, TenantId};
 use serde::Serialize;
 
 use super::connectors::{self, CONNECTORS};
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 /// What became of one login.
 #[derive(Debug, Serialize)]
-pub(crate) struct Gone {
+pub(crate) struct LoginRevocationReport {
     pub(crate) connector: ConnectorName,
     pub(crate) login: &'static str,
     #[serde(skip)]
@@ -22,12 +22,12 @@ pub(crate) struct Gone {
 }
 
 /// Logins that are about to be forgotten. What is kept here opens the door, so it is read before and given back after.
-pub(crate) struct Going(Option<(Logins, Vec<(ConnectorName, LastLogin)>)>);
+pub(crate) struct LoginRevocationPlan(Option<(ConnectorLogins, Vec<(ConnectorName, RevocableLogin)>)>);
 
-impl Going {
+impl LoginRevocationPlan {
     /// Those of these connectors.
     pub(crate) async fn of(
-        (context, config): (&Context, &Config),
+        (context, config): (&CommandContext, &Config),
         db: &Db,
         names: &[(TenantId, ConnectorName)],
     ) -> Result<Self> {
@@ -43,20 +43,20 @@ impl Going {
     }
 
     /// Tells their services, once nobody uses them any more. Whatever those say, they stay forgotten.
-    pub(crate) async fn give_back(self) -> Vec<Gone> {
+    pub(crate) async fn give_back(self) -> Vec<LoginRevocationReport> {
         let Some((logins, last)) = self.0 else { return Vec::new() };
         let mut gone = Vec::new();
         for (connector, last) in last {
             let given = logins.give_back(&last).await;
             let (login, words) = told(&connector, &given);
-            gone.push(Gone { connector, login, words });
+            gone.push(LoginRevocationReport { connector, login, words });
         }
         gone
     }
 }
 
 /// The connectors that plans take away, or elsewhere.
-pub(crate) async fn taken_away(db: &Db, plans: &[Plan]) -> Result<Vec<(TenantId, ConnectorName)>> {
+pub(crate) async fn taken_away(db: &Db, plans: &[ApplyPlan]) -> Result<Vec<(TenantId, ConnectorName)>> {
     let mut names = Vec::new();
     for plan in plans.iter().filter(|plan| !plan.is_new) {
         let Some(file) = plan.files.iter().find(|file| file.what == CONNECTORS) else { continue };
@@ -71,18 +71,18 @@ pub(crate) async fn taken_away(db: &Db, plans: &[Plan]) -> Result<Vec<(TenantId,
 }
 
 /// What became of a login, in a word and in words.
-fn told(name: &ConnectorName, given: &GivenBack) -> (&'static str, String) {
+fn told(name: &ConnectorName, given: &LoginRevocation) -> (&'static str, String) {
     match given {
-        GivenBack::Revoked => {
+        LoginRevocation::Revoked => {
             ("revoked", format!("The login at {name} is forgotten here, and revoked at its service.\n"))
         }
-        GivenBack::NotTaken { at } => (
+        LoginRevocation::NotTaken { at } => (
             "forgotten",
             format!(
                 "The login at {name} is forgotten here. {at} can't be told: end it there, where you let {name} in.\n"
             ),
         ),
-        GivenBack::NotHeard { at, why } => (
+        LoginRevocation::NotHeard { at, why } => (
             "forgotten",
             format!(
                 "The login at {name} is forgotten here, and not revoked: {why}. End it at {at}, where you let {name} in.\n"

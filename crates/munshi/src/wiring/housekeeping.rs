@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::keeping::{ARCHIVE, Archivist, Retention};
+use munshi_agent::keeping::{ARCHIVE, ArchiveJob, Retention};
 use munshi_config::Config;
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{links, pauses, sign_ins};
-use munshi_jobs::schedule::{self, Rule, Schedule};
-use munshi_jobs::{Failure, Kind, NewJob, Priority, Queue, Registry};
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
+use munshi_jobs::{JobFailure, JobKind, JobQueue, JobRegistry, NewJob, Priority};
 use munshi_safety::rate_limits::{self, LIMITS};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx, Tx};
@@ -25,17 +25,17 @@ const NIGHTLY: &str = "20 3 * * *";
 const FOLDER: &str = "archive";
 
 pub(crate) fn register(
-    kinds: &mut Registry,
+    kinds: &mut JobRegistry,
     config: &Config,
     db: &Db,
-    queue: &Queue,
+    queue: &JobQueue,
     clock: &Arc<dyn Clock>,
 ) {
     let retention = match config.data.hot_days {
         0 => Retention::Kept,
         days => Retention::Hot(Duration::from_secs(days as u64 * 86_400)),
     };
-    let archivist = Archivist {
+    let archivist = ArchiveJob {
         db: db.clone(),
         clock: clock.clone(),
         folder: config.data.dir.join(FOLDER),
@@ -43,7 +43,7 @@ pub(crate) fn register(
     };
     archivist.install(kinds);
     let (db, queue, clock) = (db.clone(), queue.clone(), clock.clone());
-    kinds.add(Kind::new(NIGHT).limit(1), move |_| {
+    kinds.add(JobKind::new(NIGHT).limit(1), move |_| {
         let (db, queue, now) = (db.clone(), queue.clone(), clock.now());
         async move {
             sweep_access(&db, now).await?;
@@ -55,13 +55,13 @@ pub(crate) fn register(
 /// Has the job run every night, on one node.
 pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     let now = clock.now();
-    let nightly = Schedule::new(NIGHT, NIGHT, &(), Rule::cron(NIGHTLY)?)?;
+    let nightly = Schedule::new(NIGHT, NIGHT, &(), ScheduleRule::cron(NIGHTLY)?)?;
     db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &nightly, &Zone::default(), now)).await?;
     Ok(())
 }
 
 /// Sign-ins and links that have ended, pauses that matter no more, and rate limits that are free again.
-async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), Failure> {
+async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), JobFailure> {
     let sweep = move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
         pauses::sweep(tx, now)?;
         sign_ins::sweep(tx, now)?;
@@ -74,7 +74,7 @@ async fn sweep_access(db: &Db, now: Timestamp) -> Result<(), Failure> {
 }
 
 /// Makes the job of every tenant that has not been closed. Made twice, after a crash, it is one.
-async fn ask_all(db: &Db, queue: &Queue) -> Result<(), Failure> {
+async fn ask_all(db: &Db, queue: &JobQueue) -> Result<(), JobFailure> {
     let mut after = None;
     loop {
         let request = PageRequest::new(after, PageRequest::LARGEST);
@@ -96,8 +96,8 @@ async fn ask_all(db: &Db, queue: &Queue) -> Result<(), Failure> {
     }
 }
 
-fn passing(error: impl std::fmt::Display) -> Failure {
-    Failure::Passing(error.to_string())
+fn passing(error: impl std::fmt::Display) -> JobFailure {
+    JobFailure::Passing(error.to_string())
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
         with [munshi_store::MIGRATIONS, munshi_jobs::MIGRATIONS];
 
         async fn every_tenant_has_its_night_also_one_made_later(test: TestDb) {
-            let queue = Queue::new(test.clock.clone(), test.ids.clone());
+            let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
             let (first, closed) = (test.tenant("first").await, test.tenant("closed").await);
             let close = move |tx: &mut PlatformTx<'_>| tenants::set_status(tx, closed, TenantStatus::Archived);
             test.db.platform(TENANTS).write(close).await.unwrap();

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use munshi_config::{Config, OFFLINE};
-use munshi_tiers::Installed;
+use munshi_tiers::InstalledNames;
 use munshi_types::ToolSpec;
 
 use crate::failure::Result;
 
 /// Every model of the settings, and every tool.
-pub(crate) fn installed(config: &Config) -> Result<Installed> {
+pub(crate) fn installed(config: &Config) -> Result<InstalledNames> {
     let models = config.models.iter().map(|model| model.name.clone());
     let tools = tools()?.iter().map(|tool| tool.name.to_string()).collect();
-    Ok(Installed { tools, models: models.chain([OFFLINE.to_owned()]).collect() })
+    Ok(InstalledNames { tools, models: models.chain([OFFLINE.to_owned()]).collect() })
 }
 
 /// The tools that can be offered; `apply` warns of each other that an agent names.

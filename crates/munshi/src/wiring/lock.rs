@@ -6,22 +6,22 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::folder;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// Held for as long as the database must be ours.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub(crate) struct DatabaseLock {
     file: File,
 }
 
 /// Whether somebody has the lock, and who.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Holder {
+pub(crate) enum DatabaseLockHolder {
     Nobody,
     Process(Option<u32>),
 }
 
-impl Lock {
+impl DatabaseLock {
     /// Takes the lock beside `database`, or says who has it.
     pub(crate) fn take(database: &Path) -> Result<Self> {
         let path = path_of(database);
@@ -53,11 +53,11 @@ impl Lock {
     }
 
     /// Looks without taking.
-    pub(crate) fn holder(database: &Path) -> Holder {
-        let Ok(mut file) = File::open(path_of(database)) else { return Holder::Nobody };
+    pub(crate) fn holder(database: &Path) -> DatabaseLockHolder {
+        let Ok(mut file) = File::open(path_of(database)) else { return DatabaseLockHolder::Nobody };
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Holder::Process(number_in(&mut file)),
-            _ => Holder::Nobody,
+            Err(TryLockError::WouldBlock) => DatabaseLockHolder::Process(number_in(&mut file)),
+            _ => DatabaseLockHolder::Nobody,
         }
     }
 }
@@ -94,17 +94,17 @@ fn line_in(file: &mut File, number: usize) -> Option<String> {
     Some(line.trim().to_owned())
 }
 
-fn in_use(database: &Path, process: Option<u32>) -> Failure {
+fn in_use(database: &Path, process: Option<u32>) -> CommandFailure {
     let who = process.map_or_else(|| "another process".to_owned(), |number| format!("process {number}"));
-    let failure = Failure::refused(format!("{} is in use by {who}", database.display()));
+    let failure = CommandFailure::refused(format!("{} is in use by {who}", database.display()));
     match process {
         Some(number) => failure.hint(format!("stop it first: kill {number}, or systemctl stop munshi")),
         None => failure.hint("stop the other Munshi first"),
     }
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::refused(format!("{} can't be locked: {error}", path.display()))
+fn unusable(path: &Path, error: &std::io::Error) -> CommandFailure {
+    CommandFailure::refused(format!("{} can't be locked: {error}", path.display()))
         .hint("give this user the right to write to that folder, or choose another with data.dir")
 }
 
@@ -116,19 +116,22 @@ mod tests {
     fn one_holds_the_lock_and_the_next_is_told_who() {
         let folder = tempfile::tempdir().unwrap();
         let database = folder.path().join("munshi.db");
-        assert_eq!(Lock::holder(&database), Holder::Nobody);
-        let mut held = Lock::take(&database).unwrap();
-        let refused = Lock::take(&database).unwrap_err();
+        assert_eq!(DatabaseLock::holder(&database), DatabaseLockHolder::Nobody);
+        let mut held = DatabaseLock::take(&database).unwrap();
+        let refused = DatabaseLock::take(&database).unwrap_err();
         assert!(refused.message.ends_with(&format!("is in use by process {}", std::process::id())));
-        assert_eq!(Lock::holder(&database), Holder::Process(Some(std::process::id())));
-        assert_eq!(Lock::address(&database), None);
+        assert_eq!(DatabaseLock::holder(&database), DatabaseLockHolder::Process(Some(std::process::id())));
+        assert_eq!(DatabaseLock::address(&database), None);
         let address = "127.0.0.1:8400".parse().unwrap();
         held.tell(address);
-        assert_eq!(Lock::address(&database), Some(address));
-        assert_eq!(Lock::holder(&database), Holder::Process(Some(std::process::id())));
+        assert_eq!(DatabaseLock::address(&database), Some(address));
+        assert_eq!(DatabaseLock::holder(&database), DatabaseLockHolder::Process(Some(std::process::id())));
         drop(held);
-        assert_eq!((Lock::holder(&database), Lock::address(&database)), (Holder::Nobody, None));
-        Lock::take(&database).unwrap();
+        assert_eq!(
+            (DatabaseLock::holder(&database), DatabaseLock::address(&database)),
+            (DatabaseLockHolder::Nobody, None)
+        );
+        DatabaseLock::take(&database).unwrap();
     }
 
     #[test]
@@ -144,7 +147,7 @@ mod tests {
         let (database, other) = (folder.path().join("munshi.db"), folder.path().join("other.db"));
         std::fs::write(&database, "").unwrap();
         std::os::unix::fs::symlink(&database, &other).unwrap();
-        let _held = Lock::take(&database).unwrap();
-        assert!(Lock::take(&other).is_err());
+        let _held = DatabaseLock::take(&database).unwrap();
+        assert!(DatabaseLock::take(&other).is_err());
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use munshi_agent::holders::ProcessIdentity;
 use munshi_config::Config;
 use munshi_store::Db;
-use munshi_types::{HolderId, Ids};
+use munshi_types::{HolderId, IdGenerator};
 
 const FILE: &str = "node.lock";
 
@@ -28,7 +28,7 @@ impl NodeLock {
         let mut id = String::new();
         file.read_to_string(&mut id).ok()?;
         if id.trim().is_empty() {
-            id = Ids::system().next::<HolderId>().to_string();
+            id = IdGenerator::system().next::<HolderId>().to_string();
             file.write_all(id.as_bytes()).ok()?;
         }
         Some(Self { _file: file, id: id.trim().to_owned() })

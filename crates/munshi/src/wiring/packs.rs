@@ -2,31 +2,32 @@
 
 use std::sync::{Arc, OnceLock};
 
-use munshi_ledger::Ledger;
-use munshi_pack::{House, Pack};
+use munshi_ledger::LedgerPack;
+use munshi_pack::{Pack, PackRegistry};
 use munshi_store::Migration;
-use munshi_tools::{Registry, house as own};
-use munshi_types::{Clock, Ids, SystemClock, SystemRandom};
+use munshi_tools::{ToolRegistry, house as own};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// Every pack of this installation.
 fn packs() -> Vec<Arc<dyn Pack>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
-    vec![Arc::new(Ledger::new(clock, ids))]
+    let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
+    vec![Arc::new(LedgerPack::new(clock, ids))]
 }
 
 /// All of them installed, beside the tools that every installation has. They are read once in a process: that is a good
 /// part of a command's time.
-pub(crate) fn house() -> Result<Arc<House>> {
-    static INSTALLED: OnceLock<Arc<House>> = OnceLock::new();
+pub(crate) fn house() -> Result<Arc<PackRegistry>> {
+    static INSTALLED: OnceLock<Arc<PackRegistry>> = OnceLock::new();
     if let Some(house) = INSTALLED.get() {
         return Ok(house.clone());
     }
-    let mut tools = Registry::default();
-    own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| Failure::failed(bad.to_string()))?;
-    let house = House::install_beside(tools, &packs()).map_err(|bad| Failure::failed(bad.to_string()))?;
+    let mut tools = ToolRegistry::default();
+    own::install(&mut tools, Arc::new(SystemClock)).map_err(|bad| CommandFailure::failed(bad.to_string()))?;
+    let house = PackRegistry::install_beside(tools, &packs())
+        .map_err(|bad| CommandFailure::failed(bad.to_string()))?;
     Ok(INSTALLED.get_or_init(|| Arc::new(house)).clone())
 }
 

@@ -3,39 +3,41 @@
 use std::sync::Arc;
 
 use munshi_config::{Config, find_nearest};
-use munshi_llm::Target;
-use munshi_llm::gateway::Route;
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_llm::ModelTarget;
+use munshi_llm::gateway::ModelRoute;
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_safety::policy::{self, DataResidency, Policy};
 use munshi_store::Tx;
-use munshi_tiers::{Authorship, Bodies, Body, Companion, Error, FileChange, Problem, Result};
-use munshi_tools::Registry;
-use munshi_types::Ids;
+use munshi_tiers::{
+    Authorship, Error, ExtensionBodies, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody,
+};
+use munshi_tools::ToolRegistry;
+use munshi_types::IdGenerator;
 use serde_json::{Value, json};
 
 use super::connectors::{CONNECTORS_FILE, ConnectorsFile};
-use super::models::Models;
+use super::models::GatewayModels;
 use crate::failure;
 
 pub(crate) const POLICY_FILE: &str = "policy.toml";
 
 /// The files of a tenant's folder that are no tiers.
-pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn Companion>>> {
+pub(crate) fn companions(config: &Config) -> failure::Result<Vec<Arc<dyn FolderExtension>>> {
     let registry = super::tools::registry()?;
     let protected = super::connectors::protected(config);
-    let connectors = ConnectorsFile { registry: registry.clone(), ids: Ids::system(), protected };
+    let connectors = ConnectorsFile { registry: registry.clone(), ids: IdGenerator::system(), protected };
     // Settings whose models can't be used say so themselves; a policy is no worse for it.
-    let models = Models::of(config).map(|models| models.targets).unwrap_or_default();
-    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: Ids::system(), models })])
+    let models = GatewayModels::of(config).map(|models| models.targets).unwrap_or_default();
+    Ok(vec![Arc::new(connectors), Arc::new(PolicyFile { registry, ids: IdGenerator::system(), models })])
 }
 
 struct PolicyFile {
     /// For what a policy may name.
-    registry: Registry,
+    registry: ToolRegistry,
     /// For entries of the audit.
-    ids: Ids,
+    ids: IdGenerator,
     /// Those of this installation.
-    models: Vec<Target>,
+    models: Vec<ModelTarget>,
 }
 
 impl std::fmt::Debug for PolicyFile {
@@ -44,7 +46,7 @@ impl std::fmt::Debug for PolicyFile {
     }
 }
 
-impl Companion for PolicyFile {
+impl FolderExtension for PolicyFile {
     fn file(&self) -> &'static str {
         POLICY_FILE
     }
@@ -53,16 +55,16 @@ impl Companion for PolicyFile {
         "policy"
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
-        let wrong = |problem: Problem| {
+    fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
+        let wrong = |problem: FolderProblem| {
             vec![problem.hint("docs/policy.md has every key; `munshi schema policy` prints the schema")]
         };
         let policy = policy::read(text)
-            .map_err(|slip| wrong(Problem::of_file(file, slip.what).at((slip.line, slip.column))))?;
-        policy::written(&policy).map_err(|error| wrong(Problem::of_file(file, error.to_string())))
+            .map_err(|slip| wrong(FolderProblem::of_file(file, slip.what).at((slip.line, slip.column))))?;
+        policy::written(&policy).map_err(|error| wrong(FolderProblem::of_file(file, error.to_string())))
     }
 
-    fn warnings(&self, body: &Body, beside: &Bodies) -> Vec<String> {
+    fn warnings(&self, body: &TierBody, beside: &ExtensionBodies) -> Vec<String> {
         let declared =
             beside.get(CONNECTORS_FILE).into_iter().flat_map(|file| file.keys().map(String::as_str));
         let known: Vec<&str> = self
@@ -86,23 +88,23 @@ impl Companion for PolicyFile {
         connectors.chain(tools).chain(self.about_residency(body)).collect()
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
         let (version, policy) = policy::current(tx).map_err(told)?;
         Ok((version, policy::written(&policy).map_err(told)?))
     }
 
-    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+    fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let policy: Policy = serde_json::from_value(Value::Object(change.body.clone()))
             .map_err(|error| Error::Unreadable(format!("the policy can't be kept: {error}")))?;
         policy::put(tx, &policy, &by.author, &by.note, by.made_at).map_err(told)?;
         Ok(())
     }
 
-    fn tell(&self, tx: &mut Tx<'_>, change: &FileChange, by: &Authorship) -> Result<()> {
+    fn tell(&self, tx: &mut Tx<'_>, change: &ExtensionChange, by: &Authorship) -> Result<()> {
         let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
-        let entry = NewEntry {
-            actor: Actor::new(ActorKind::Operator, by.author.as_str()),
-            event: Event::POLICY_CHANGED,
+        let entry = NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::Operator, by.author.as_str()),
+            event: AuditEvent::POLICY_CHANGED,
             subject: "policy".to_owned(),
             payload: json!({ "version": change.to, "keys": keys }),
         };
@@ -113,7 +115,7 @@ impl Companion for PolicyFile {
 
 impl PolicyFile {
     /// Names that no model here has, and a policy that leaves none.
-    fn about_residency(&self, body: &Body) -> Vec<String> {
+    fn about_residency(&self, body: &TierBody) -> Vec<String> {
         let said = body.get("residency").cloned().unwrap_or_default();
         let Ok(said) = serde_json::from_value::<DataResidency>(said) else { return Vec::new() };
         let elsewhere = || self.models.iter().filter(|model| !model.stays_here());
@@ -134,7 +136,7 @@ impl PolicyFile {
             let odd = given.iter().flatten().filter(|word| !known.contains(&word.as_str()));
             warnings.extend(odd.map(|word| unknown(key, word, known)));
         }
-        let route = said.restrict(Route::default());
+        let route = said.restrict(ModelRoute::default());
         if said != DataResidency::default()
             && elsewhere().next().is_some()
             && !elsewhere().any(|model| route.permits(model))

@@ -7,21 +7,21 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_connectors::Host;
-use munshi_jobs::Runner;
+use munshi_connectors::ConnectorHost;
+use munshi_jobs::JobRunner;
 use munshi_store::{Db, Error};
-use munshi_tiers::Resolver;
+use munshi_tiers::BindingResolver;
 use munshi_types::{Clock, Timestamp};
-use munshi_web::{Check, Readiness};
+use munshi_web::{Readiness, ReadinessCheck};
 
 /// A queue or tiers that were not looked at for this long (a queue: for ten of its rounds) are stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(super) struct Parts {
+pub(super) struct ReadinessParts {
     pub(super) db: Db,
-    pub(super) runner: Arc<Runner>,
-    pub(super) resolver: Resolver,
-    pub(super) connectors: Host,
+    pub(super) runner: Arc<JobRunner>,
+    pub(super) resolver: BindingResolver,
+    pub(super) connectors: ConnectorHost,
     pub(super) clock: Arc<dyn Clock>,
     /// How often the runner looks.
     pub(super) poll: Duration,
@@ -29,37 +29,41 @@ pub(super) struct Parts {
     pub(super) started: Timestamp,
 }
 
-impl Readiness for Parts {
-    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<Check>> + Send + '_>> {
+impl Readiness for ReadinessParts {
+    fn ready(&self) -> Pin<Box<dyn Future<Output = Vec<ReadinessCheck>> + Send + '_>> {
         Box::pin(async { vec![self.store().await, self.jobs(), self.tiers(), self.connectors()] })
     }
 }
 
-impl Parts {
-    async fn store(&self) -> Check {
+impl ReadinessParts {
+    async fn store(&self) -> ReadinessCheck {
         match self.db.check().await {
-            Ok(()) => Check::pass("store", self.db.engine()),
+            Ok(()) => ReadinessCheck::pass("store", self.db.engine()),
             Err(error) => ailing(&error),
         }
     }
 
-    fn jobs(&self) -> Check {
+    fn jobs(&self) -> ReadinessCheck {
         let last = self.runner.last_look().unwrap_or(self.started);
         let quiet = self.clock.now().since(last);
         if quiet <= PATIENCE.max(self.poll * 10) {
-            return Check::pass("jobs", "looking at the queue");
+            return ReadinessCheck::pass("jobs", "looking at the queue");
         }
         let detail = format!("the queue was last looked at {} s ago", quiet.as_secs());
-        Check::fail("jobs", detail, "if the store is well, the log says why; a restart loses nothing")
+        ReadinessCheck::fail(
+            "jobs",
+            detail,
+            "if the store is well, the log says why; a restart loses nothing",
+        )
     }
 
-    fn tiers(&self) -> Check {
+    fn tiers(&self) -> ReadinessCheck {
         let quiet = self.resolver.last_look();
         if quiet <= PATIENCE {
-            return Check::pass("tiers", "changes are seen");
+            return ReadinessCheck::pass("tiers", "changes are seen");
         }
         let detail = format!("changes were last looked for {} s ago", quiet.as_secs());
-        Check::fail(
+        ReadinessCheck::fail(
             "tiers",
             detail,
             "if the store is well, the log says why; what is remembered still answers",
@@ -67,7 +71,7 @@ impl Parts {
     }
 
     /// One that is out of order is its tenant's trouble: it is told here, and the node goes on for all others.
-    fn connectors(&self) -> Check {
+    fn connectors(&self) -> ReadinessCheck {
         let told: Vec<String> = self
             .connectors
             .count()
@@ -75,11 +79,11 @@ impl Parts {
             .filter(|(_, count)| *count > 0)
             .map(|(state, count)| format!("{count} {state}"))
             .collect();
-        Check::pass("connectors", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
+        ReadinessCheck::pass("connectors", if told.is_empty() { "none".to_owned() } else { told.join(", ") })
     }
 }
 
-fn ailing(error: &Error) -> Check {
+fn ailing(error: &Error) -> ReadinessCheck {
     let (detail, hint) = match error {
         Error::Full => ("the disk is full", "free some space; nothing was lost"),
         Error::Corrupt(_) => ("the database is damaged", "run `munshi doctor`, then restore a backup"),
@@ -89,5 +93,5 @@ fn ailing(error: &Error) -> Check {
         }
         _ => ("the database does not answer as it should", "the log says more"),
     };
-    Check::fail("store", detail, hint)
+    ReadinessCheck::fail("store", detail, hint)
 }

@@ -1,9 +1,9 @@
 //! The tenants of `tenants/`, as they are when the program is built: whoever has just begun can talk to somebody at once.
 
-use munshi_pack::{ReadyTenant, ready_files};
+use munshi_pack::{TenantTemplate, ready_files};
 
-pub(crate) const READY: &[ReadyTenant] = &[
-    ReadyTenant {
+pub(crate) const READY: &[TenantTemplate] = &[
+    TenantTemplate {
         name: "rangoli",
         about: "A clothes shop: Kabir talks people out of the second jacket, in Hinglish",
         files: ready_files!(
@@ -16,7 +16,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/support.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "makkal",
         about: "A citizens' desk: Thendral wants the street's name, in Tamil",
         files: ready_files!(
@@ -27,7 +27,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/political-desk.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "chiguru",
         about: "A folk-rock band: Vasuki of the red cart, in Kannada",
         files: ready_files!(
@@ -38,7 +38,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/fan-engagement.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "taalam",
         about: "A dance school: Bujji Master counts in eights, in English and Telugu",
         files: ready_files!(
@@ -49,7 +49,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/fan-engagement.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "nyayapatra",
         about: "Demand notices: Vidya asks for the date again, in English and Hindi",
         files: ready_files!(
@@ -60,7 +60,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/notice-writers.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "saathi",
         about: "Saathi finishes half-finished things; Lekha knows whose yes is needed",
         files: ready_files!(
@@ -80,7 +80,7 @@ pub(crate) const READY: &[ReadyTenant] = &[
             "teams/pro-work.md",
         ),
     },
-    ReadyTenant {
+    TenantTemplate {
         name: "janani",
         about: "A clinic: its desk, its patients' line and its marketing",
         files: ready_files!(

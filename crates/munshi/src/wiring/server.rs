@@ -3,37 +3,37 @@
 use std::sync::Arc;
 
 use munshi_config::Config;
-use munshi_jobs::{Queue, Registry, Runner};
+use munshi_jobs::{JobQueue, JobRegistry, JobRunner};
 use munshi_store::Db;
-use munshi_tiers::Resolver;
-use munshi_types::{Clock, Ids, SystemRandom};
-use munshi_web::visitor::proofs::Proofs;
-use munshi_web::{App, Metrics, Server};
+use munshi_tiers::BindingResolver;
+use munshi_types::{Clock, IdGenerator, SystemRandom};
+use munshi_web::visitor::proofs::VisitorAuthenticator;
+use munshi_web::{App, HttpServer, Metrics};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::engine::Turns;
-use super::readiness::Parts;
+use super::engine::ConfiguredEngine;
+use super::readiness::ReadinessParts;
 use super::{audit, installed};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// What is made before the database is opened: a taken port is told first, and counts begin with the first unit.
-pub(crate) struct Front {
-    pub(crate) server: Server,
+pub(crate) struct ServerBootstrap {
+    pub(crate) server: HttpServer,
     pub(crate) metrics: Metrics,
     /// What is proved about people at pages, where it is not by signing in.
-    proofs: Option<Arc<dyn Proofs>>,
+    proofs: Option<Arc<dyn VisitorAuthenticator>>,
 }
 
-impl Front {
+impl ServerBootstrap {
     pub(crate) async fn bind(config: &Config, clock: &dyn Clock) -> Result<Self> {
         let metrics = Metrics::install(clock)?;
-        let server = Server::bind(&config.server.listen.to_string()).await?;
+        let server = HttpServer::bind(&config.server.listen.to_string()).await?;
         Ok(Self { server, metrics, proofs: None })
     }
 
     /// The same, with other proofs of who is at a page.
-    pub(crate) fn at_home_with(self, proofs: Arc<dyn Proofs>) -> Self {
+    pub(crate) fn at_home_with(self, proofs: Arc<dyn VisitorAuthenticator>) -> Self {
         Self { proofs: Some(proofs), ..self }
     }
 
@@ -48,13 +48,14 @@ impl Front {
         super::budget::schedule(&db, clock.as_ref()).await?;
         super::tools::schedule(&db, clock.as_ref()).await?;
         munshi_agent::rollups::job::set_schedule(&db, clock.as_ref()).await?;
-        let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
-        let queue = Queue::new(clock.clone(), Ids::new(clock.clone(), Arc::new(SystemRandom)));
+        let resolver = BindingResolver::new(db.clone()).offering(installed::tools()?);
+        let queue = JobQueue::new(clock.clone(), IdGenerator::new(clock.clone(), Arc::new(SystemRandom)));
         let base = super::account::base_url(config, self.server.address());
-        let turns = Turns::of(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
+        let turns =
+            ConfiguredEngine::of(config, &db, &clock, resolver.clone(), queue.clone(), Some(base)).await?;
         let runner = Arc::new(runner(config, &db, clock.clone(), &queue, &turns).await?);
         let api = super::api::api(config, &db, &clock, resolver.clone(), &turns, self.proofs).await?;
-        let parts = Parts {
+        let parts = ReadinessParts {
             db,
             runner: runner.clone(),
             resolver: resolver.clone(),
@@ -63,7 +64,7 @@ impl Front {
             clock,
             poll: config.jobs.poll,
         };
-        let app = App::serving(Ids::system(), self.metrics, parts, api);
+        let app = App::serving(IdGenerator::system(), self.metrics, parts, api);
         let mut tasks = JoinSet::new();
         tasks.spawn({
             let (server, options, stop) = (self.server, web_options(config), stop.clone());
@@ -96,10 +97,10 @@ async fn wait(tasks: &mut JoinSet<()>, stop: &CancellationToken) -> Result<()> {
     let mut broken = None;
     while let Some(ended) = tasks.join_next().await {
         if let Err(error) = ended {
-            broken.get_or_insert(Failure::failed(format!("a part of the server broke: {error}")));
+            broken.get_or_insert(CommandFailure::failed(format!("a part of the server broke: {error}")));
         }
         if !stop.is_cancelled() {
-            broken.get_or_insert(Failure::failed("a part of the server ended by itself"));
+            broken.get_or_insert(CommandFailure::failed("a part of the server ended by itself"));
             stop.cancel();
         }
     }
@@ -110,10 +111,10 @@ async fn runner(
     config: &Config,
     db: &Db,
     clock: Arc<dyn Clock>,
-    queue: &Queue,
-    turns: &Turns,
-) -> Result<Runner> {
-    let options = munshi_jobs::Options {
+    queue: &JobQueue,
+    turns: &ConfiguredEngine,
+) -> Result<JobRunner> {
+    let options = munshi_jobs::JobRunnerOptions {
         workers: config.job_workers(),
         poll: config.jobs.poll,
         lease: config.jobs.lease,
@@ -121,18 +122,18 @@ async fn runner(
         grace: config.server.shutdown_grace,
     };
     let registry = kinds(config, db, queue, clock, turns).await?;
-    Ok(Runner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
+    Ok(JobRunner::new(db.clone(), queue, Arc::new(SystemRandom), registry, options))
 }
 
 /// Every kind of work there is, with its schedules. A crate that has jobs adds its own here.
 async fn kinds(
     config: &Config,
     db: &Db,
-    queue: &Queue,
+    queue: &JobQueue,
     clock: Arc<dyn Clock>,
-    turns: &Turns,
-) -> Result<Registry> {
-    let mut registry = Registry::default();
+    turns: &ConfiguredEngine,
+) -> Result<JobRegistry> {
+    let mut registry = JobRegistry::default();
     let anchoring = audit::anchoring(config, db.clone(), queue.clone(), clock.clone())?;
     munshi_safety::audit::install(&mut registry, &Arc::new(anchoring));
     munshi_safety::audit::set_schedules(db, clock.as_ref()).await?;
@@ -145,8 +146,8 @@ async fn kinds(
     Ok(registry)
 }
 
-fn web_options(config: &Config) -> munshi_web::Options {
-    munshi_web::Options {
+fn web_options(config: &Config) -> munshi_web::ServerOptions {
+    munshi_web::ServerOptions {
         request_timeout: config.server.request_timeout,
         body_limit: config.server.body_limit,
         shutdown_grace: config.server.shutdown_grace,
@@ -156,6 +157,6 @@ fn web_options(config: &Config) -> munshi_web::Options {
             true => munshi_web::MonitorAccess::Everybody,
             false => munshi_web::MonitorAccess::Local,
         },
-        ..munshi_web::Options::default()
+        ..munshi_web::ServerOptions::default()
     }
 }

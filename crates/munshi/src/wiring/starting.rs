@@ -4,23 +4,30 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use munshi_config::Config;
-use munshi_identity::{Address, Person, Role, persons};
-use munshi_lang::{Fill, PhraseError, Phrasebook, Voice, phrase_files};
-use munshi_llm::gateway::{About, Account, Call, MemoryTab, Parts, Route, Unlimited, Use};
+use munshi_identity::{ContactAddress, Person, Role, persons};
+use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue, phrase_files};
+use munshi_llm::gateway::{
+    CallBilling, CallSubject, Capability, GatewayParts, InMemoryCallLog, ModelCall, ModelRoute,
+    UnlimitedBudget,
+};
 use munshi_llm::money::PriceBook;
 use munshi_llm::presets::preset;
-use munshi_llm::target::Key;
-use munshi_llm::{ChatRequest, Fault, Gateway, Message, Target, Transport, Wires};
-use munshi_pack::{House, ReadyTenant};
+use munshi_llm::target::ProviderKey;
+use munshi_llm::{ChatMessage, ChatRequest, Gateway, HttpProvider, ModelError, ModelTarget, Transport};
+use munshi_pack::{PackRegistry, TenantTemplate};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PlatformTx, Tx};
-use munshi_tiers::{Authorship, Companion, Installed, Plan, Vanished, files, history};
-use munshi_types::tier::{Audience, Binding, KeyKind, TierKind};
-use munshi_types::{Clock, Ids, SystemRandom, TenantId, TenantName, Zone};
+use munshi_tiers::{
+    ApplyPlan, Authorship, FolderExtension, InstalledNames, VanishedTierPolicy, files, history,
+};
+use munshi_types::tier::{Audience, Binding, RoutingKeyKind, TierKind};
+use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId, TenantName, Zone};
 use munshi_web::ApiError;
-use munshi_web::visitor::starting::{KeyToTry, Ready, Starting, Tried};
+use munshi_web::visitor::starting::{
+    ModelKeyTrial, ModelKeyTrialResult, OnboardingService, ReadyTenantOffer,
+};
 
-use super::trial::{self, Check};
+use super::trial::{self, ModelTrialResult};
 use super::{founding, installed, policy, ready, tiers};
 use crate::failure::Result;
 
@@ -41,23 +48,23 @@ pub(super) fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
     book.add_files(&phrase_files!("../../phrases"))
 }
 
-pub(super) struct Start {
+pub(super) struct InstallationOnboarding {
     db: Db,
     clock: Arc<dyn Clock>,
-    ids: Ids,
+    ids: IdGenerator,
     /// Each with the name of the phrase that says what it is for. Who comes with a pack has it among the pack's.
-    ready: Vec<(String, ReadyTenant)>,
+    ready: Vec<(String, TenantTemplate)>,
     book: Arc<Phrasebook>,
-    installed: Installed,
-    companions: Vec<Arc<dyn Companion>>,
+    installed: InstalledNames,
+    companions: Vec<Arc<dyn FolderExtension>>,
     has_models: bool,
 }
 
-impl Start {
+impl InstallationOnboarding {
     pub(super) fn new(
         config: &Config,
         (db, clock): (&Db, &Arc<dyn Clock>),
-        house: &House,
+        house: &PackRegistry,
         book: Arc<Phrasebook>,
     ) -> Result<Self> {
         let packs = house.tenants.iter().map(|(pack, one)| (format!("{pack}-ready-{}", one.name), *one));
@@ -65,7 +72,7 @@ impl Start {
         Ok(Self {
             db: db.clone(),
             clock: clock.clone(),
-            ids: Ids::new(clock.clone(), Arc::new(SystemRandom)),
+            ids: IdGenerator::new(clock.clone(), Arc::new(SystemRandom)),
             ready: packs.chain(own).collect(),
             book,
             installed: installed::installed(config)?,
@@ -82,15 +89,15 @@ impl Start {
     }
 
     /// The folder as `munshi apply` would have it.
-    async fn plan(&self, ready: ReadyTenant) -> Result<Vec<Plan>, ApiError> {
+    async fn plan(&self, ready: TenantTemplate) -> Result<Vec<ApplyPlan>, ApiError> {
         let folder = tempfile::tempdir().map_err(ApiError::internal)?;
         let place = folder.path().join(ready.name);
         founding::write(&ready, &place).map_err(ApiError::internal)?;
         let read = files::read_with(&place, None, &self.companions)?;
-        Ok(munshi_tiers::plan_folders(&self.db, &read, Vanished::Keep, &self.installed).await?)
+        Ok(munshi_tiers::plan_folders(&self.db, &read, VanishedTierPolicy::Keep, &self.installed).await?)
     }
 
-    async fn apply(&self, plans: Vec<Plan>) -> Result<(), ApiError> {
+    async fn apply(&self, plans: Vec<ApplyPlan>) -> Result<(), ApiError> {
         let by = Authorship {
             author: "start page".to_owned(),
             note: "made ready".to_owned(),
@@ -101,7 +108,7 @@ impl Start {
         Ok(())
     }
 
-    async fn own(&self, tenant: TenantId, owner: Address) -> Result<(), ApiError> {
+    async fn own(&self, tenant: TenantId, owner: ContactAddress) -> Result<(), ApiError> {
         let (ids, now) = (self.ids.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
             let met = persons::find_or_add(tx, &ids, &[owner], "", now)?;
@@ -118,7 +125,7 @@ impl Start {
         {
             let read = serde_json::from_value::<Binding>(tier.body.clone().into());
             let Ok(binding) = read else { continue };
-            let handle = binding.keys.iter().find(|key| key.kind() == KeyKind::Handle);
+            let handle = binding.keys.iter().find(|key| key.kind() == RoutingKeyKind::Handle);
             let place = handle.map_or_else(|| format!("{tenant}:{}", tier.name), |key| key.text().to_owned());
             bindings.push((binding.door, place));
         }
@@ -132,11 +139,11 @@ impl Start {
 }
 
 #[async_trait]
-impl Starting for Start {
-    fn ready(&self, voice: Voice) -> Vec<Ready> {
+impl OnboardingService for InstallationOnboarding {
+    fn ready(&self, voice: Locale) -> Vec<ReadyTenantOffer> {
         let cards = self.ready.iter().filter_map(|(phrase, one)| {
             let about = self.book.say(phrase, voice, &[]).unwrap_or_else(|_| one.about.to_owned());
-            Some(Ready { tenant: one.name.parse().ok()?, about })
+            Some(ReadyTenantOffer { tenant: one.name.parse().ok()?, about })
         });
         cards.collect()
     }
@@ -145,7 +152,7 @@ impl Starting for Start {
         self.ready.iter().any(|(_, one)| one.name == tenant.as_str())
     }
 
-    async fn open(&self, tenant: &TenantName, owner: &Address) -> Result<Option<String>, ApiError> {
+    async fn open(&self, tenant: &TenantName, owner: &ContactAddress) -> Result<Option<String>, ApiError> {
         let Some((_, ready)) = self.ready.iter().find(|(_, one)| one.name == tenant.as_str()) else {
             return Ok(None);
         };
@@ -158,7 +165,7 @@ impl Starting for Start {
         self.place(tenant).await
     }
 
-    async fn is_owner(&self, address: &Address) -> Result<bool, ApiError> {
+    async fn is_owner(&self, address: &ContactAddress) -> Result<bool, ApiError> {
         for (_, ready) in &self.ready {
             let Ok(name) = ready.name.parse() else { continue };
             let Some(tenant) = self.is_there(&name).await? else { continue };
@@ -180,41 +187,44 @@ impl Starting for Start {
         PROVIDERS.map(|(name, model)| (name.to_owned(), model.to_owned())).to_vec()
     }
 
-    async fn try_key(&self, wish: KeyToTry, voice: Voice) -> Result<Tried, ApiError> {
+    async fn try_key(&self, wish: ModelKeyTrial, voice: Locale) -> Result<ModelKeyTrialResult, ApiError> {
         let known =
             preset(&wish.provider).ok_or_else(|| ApiError::internal("a provider without a preset"))?;
-        let target = Target { key: Key::new(&wish.key), ..known.target("tried", &wish.model) };
+        let target = ModelTarget { key: ProviderKey::new(&wish.key), ..known.target("tried", &wish.model) };
         let check = self.ask(target).await?;
         told(&self.book, voice, &wish, &check).map_err(ApiError::internal)
     }
 }
 
-impl Start {
+impl InstallationOnboarding {
     /// One question, with nothing written down: whoever tries a key has no tenant yet.
-    async fn ask(&self, target: Target) -> Result<Check, ApiError> {
+    async fn ask(&self, target: ModelTarget) -> Result<ModelTrialResult, ApiError> {
         let transport = Transport::new(self.clock.clone()).map_err(ApiError::internal)?;
-        let gateway = Gateway::new(Parts {
+        let gateway = Gateway::new(GatewayParts {
             targets: vec![target],
-            provider: Arc::new(Wires::new(transport)),
+            provider: Arc::new(HttpProvider::new(transport)),
             prices: PriceBook::default(),
             clock: self.clock.clone(),
             random: Arc::new(SystemRandom),
         });
-        let route = Route { targets: [(Use::Default, vec!["tried".to_owned()])].into(), ..Route::default() };
+        let route = ModelRoute {
+            targets: [(Capability::Default, vec!["tried".to_owned()])].into(),
+            ..ModelRoute::default()
+        };
         let request = ChatRequest {
-            messages: vec![Message::user("Hello!")],
+            messages: vec![ChatMessage::user("Hello!")],
             max_output_tokens: 64,
             ..ChatRequest::default()
         };
-        let account = Account {
+        let account = CallBilling {
             tenant: TenantId::PLATFORM,
-            about: About::default(),
-            budget: Arc::new(Unlimited),
-            tab: Arc::new(MemoryTab::default()),
+            about: CallSubject::default(),
+            budget: Arc::new(UnlimitedBudget),
+            tab: Arc::new(InMemoryCallLog::default()),
             prices: None,
         };
-        let call = Call {
-            wanted: Use::Default,
+        let call = ModelCall {
+            wanted: Capability::Default,
             route: Arc::new(route),
             request: request.into(),
             account,
@@ -227,29 +237,33 @@ impl Start {
 /// What came of it, and how to keep a key that works. The key itself is never said again.
 fn told(
     book: &Phrasebook,
-    voice: Voice,
-    wish: &KeyToTry,
-    check: &Check,
-) -> std::result::Result<Tried, PhraseError> {
-    let KeyToTry { provider, model, .. } = wish;
+    voice: Locale,
+    wish: &ModelKeyTrial,
+    check: &ModelTrialResult,
+) -> std::result::Result<ModelKeyTrialResult, PhraseError> {
+    let ModelKeyTrial { provider, model, .. } = wish;
     let (provider, model) = (provider.as_str(), model.as_str());
-    let named = ("provider", Fill::Text(provider));
+    let named = ("provider", PlaceholderValue::Text(provider));
     if let Some(fault) = &check.fault {
         let why = check.detail.replace(&wish.key, "…");
         let message = match fault {
-            Fault::Unauthorised => book.say("start-key-refused", voice, &[named])?,
-            Fault::Unreachable(_) => book.say("start-key-unreachable", voice, &[named])?,
-            _ => book.say("start-key-failed", voice, &[named, ("why", Fill::Text(&why))])?,
+            ModelError::Unauthorised => book.say("start-key-refused", voice, &[named])?,
+            ModelError::Unreachable(_) => book.say("start-key-unreachable", voice, &[named])?,
+            _ => book.say("start-key-failed", voice, &[named, ("why", PlaceholderValue::Text(&why))])?,
         };
         let hint = book.say("start-key-hint", voice, &[])?;
-        return Ok(Tried { works: false, message, hint, settings: String::new() });
+        return Ok(ModelKeyTrialResult { works: false, message, hint, settings: String::new() });
     }
     // A model that thinks first may have had no room left for words: it answered all the same.
     let first = check.first_word_ms.unwrap_or(check.total_ms);
-    let count = Fill::Count(u64::try_from(first).unwrap_or(u64::MAX));
-    Ok(Tried {
+    let count = PlaceholderValue::Count(u64::try_from(first).unwrap_or(u64::MAX));
+    Ok(ModelKeyTrialResult {
         works: true,
-        message: book.say("start-key-works", voice, &[("model", Fill::Text(model)), ("count", count)])?,
+        message: book.say(
+            "start-key-works",
+            voice,
+            &[("model", PlaceholderValue::Text(model)), ("count", count)],
+        )?,
         hint: book.say("start-key-keep", voice, &[])?,
         settings: format!(
             "[models.{provider}]\nprovider = \"{provider}\"\nmodel = \"{model}\"\n\n# MUNSHI__MODELS__{}__KEY=…",
@@ -269,8 +283,8 @@ mod tests {
         book
     }
 
-    fn check(fault: Option<Fault>) -> Check {
-        Check {
+    fn check(fault: Option<ModelError>) -> ModelTrialResult {
+        ModelTrialResult {
             what: "answer",
             is_good: false,
             detail: fault.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -282,8 +296,12 @@ mod tests {
         }
     }
 
-    fn wish() -> KeyToTry {
-        KeyToTry { provider: "openai".to_owned(), model: "gpt-5-mini".to_owned(), key: "sk-1".to_owned() }
+    fn wish() -> ModelKeyTrial {
+        ModelKeyTrial {
+            provider: "openai".to_owned(),
+            model: "gpt-5-mini".to_owned(),
+            key: "sk-1".to_owned(),
+        }
     }
 
     #[test]
@@ -297,16 +315,20 @@ mod tests {
         assert_eq!(book.names().filter(|name| name.starts_with("ready-")).count(), ready::READY.len());
     }
 
-    fn voice(code: &str) -> Voice {
-        Voice::all().find(|voice| voice.code() == code).unwrap()
+    fn voice(code: &str) -> Locale {
+        Locale::all().find(|voice| voice.code() == code).unwrap()
     }
 
     #[test]
     fn what_came_of_a_key_is_told_in_every_voice_and_never_the_key() {
-        let rejected = Fault::Rejected { status: 404, message: "no model for sk-1".to_owned() };
-        let faults =
-            [Fault::Unauthorised, Fault::Unreachable("dns".to_owned()), rejected, Fault::Interrupted];
-        for voice in Voice::all() {
+        let rejected = ModelError::Rejected { status: 404, message: "no model for sk-1".to_owned() };
+        let faults = [
+            ModelError::Unauthorised,
+            ModelError::Unreachable("dns".to_owned()),
+            rejected,
+            ModelError::Interrupted,
+        ];
+        for voice in Locale::all() {
             let mut seen = std::collections::BTreeSet::new();
             for fault in faults.clone() {
                 let told = told(&book(), voice, &wish(), &check(Some(fault))).unwrap();
@@ -321,8 +343,8 @@ mod tests {
             );
             assert!(told.settings.contains("[models.openai]") && !told.hint.is_empty(), "{told:?}");
         }
-        let hindi = Voice::new(Language::Hindi, munshi_lang::Form::Native);
-        let told = told(&book(), hindi, &wish(), &check(Some(Fault::Unauthorised))).unwrap();
+        let hindi = Locale::new(Language::Hindi, munshi_lang::ScriptForm::Native);
+        let told = told(&book(), hindi, &wish(), &check(Some(ModelError::Unauthorised))).unwrap();
         assert_eq!(told.message, "openai यह कुंजी नहीं मानता।");
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use munshi_config::{Config, LogFormat};
 use munshi_types::Clock;
-use munshi_web::telemetry::{self, Format, Guard, Options};
+use munshi_web::telemetry::{self, LogLineFormat, TelemetryGuard, TelemetryOptions};
 
 use crate::failure::Result;
-use crate::output::{Paint, Painter};
+use crate::output::{ColourMode, TextStyler};
 
 /// Sets them up for this process. The guard sends the last traces when it goes.
-pub(crate) fn start(config: &Config, paint: Paint, clock: Arc<dyn Clock>) -> Result<Guard> {
-    let options = Options {
+pub(crate) fn start(config: &Config, paint: ColourMode, clock: Arc<dyn Clock>) -> Result<TelemetryGuard> {
+    let options = TelemetryOptions {
         format: format(config.log.format, paint),
         filter: config.log.level.clone(),
         otlp_endpoint: config.telemetry.otlp_endpoint.as_ref().map(|url| url.reveal().to_owned()),
@@ -22,14 +22,14 @@ pub(crate) fn start(config: &Config, paint: Paint, clock: Arc<dyn Clock>) -> Res
     Ok(telemetry::init(&options, clock)?)
 }
 
-fn format(wanted: LogFormat, paint: Paint) -> Format {
+fn format(wanted: LogFormat, paint: ColourMode) -> LogLineFormat {
     let stderr = std::io::stderr();
     match wanted {
-        LogFormat::Json => Format::Json,
-        LogFormat::Auto if !stderr.is_terminal() => Format::Json,
+        LogFormat::Json => LogLineFormat::Json,
+        LogFormat::Auto if !stderr.is_terminal() => LogLineFormat::Json,
         LogFormat::Auto | LogFormat::Pretty => match paint.on(&stderr) {
-            Painter::Colour => Format::PrettyColour,
-            Painter::Plain => Format::Pretty,
+            TextStyler::Colour => LogLineFormat::PrettyColour,
+            TextStyler::Plain => LogLineFormat::Pretty,
         },
     }
 }

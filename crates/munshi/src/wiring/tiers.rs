@@ -1,29 +1,31 @@
 //! What the audit is told when tiers are applied.
 
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_tiers::{Authorship, Plan, Result};
-use munshi_types::Ids;
+use munshi_tiers::{ApplyPlan, Authorship, Result};
+use munshi_types::IdGenerator;
 use serde_json::json;
 
 use super::policy::told;
 
 /// One entry for a tenant that is made and one for each tier, with the names of what changed in it and not the text.
-pub(crate) fn tell(ids: Ids) -> impl Fn(&mut Tx<'_>, &Plan, &Authorship) -> Result<()> + Send + 'static {
+pub(crate) fn tell(
+    ids: IdGenerator,
+) -> impl Fn(&mut Tx<'_>, &ApplyPlan, &Authorship) -> Result<()> + Send + 'static {
     move |tx, plan, by| {
-        let mut append = |event: Event, subject: String, payload| {
-            let actor = Actor::new(ActorKind::Operator, by.author.as_str());
-            let entry = NewEntry { actor, event, subject, payload };
+        let mut append = |event: AuditEvent, subject: String, payload| {
+            let actor = AuditActor::new(AuditActorKind::Operator, by.author.as_str());
+            let entry = NewAuditEntry { actor, event, subject, payload };
             audit::append(tx, &entry, by.made_at, &ids).map(|_| ()).map_err(told)
         };
         if plan.is_new {
-            append(Event::TENANT_ADDED, plan.tenant.to_string(), json!({}))?;
+            append(AuditEvent::TENANT_ADDED, plan.tenant.to_string(), json!({}))?;
         }
         for change in &plan.changes {
             let keys: Vec<&str> = change.fields.iter().map(|field| field.key.as_str()).collect();
             let payload =
                 json!({ "action": change.action, "from": change.from, "to": change.to, "keys": keys });
-            append(Event::TIER_CHANGED, format!("{} {}", change.kind, change.name), payload)?;
+            append(AuditEvent::TIER_CHANGED, format!("{} {}", change.kind, change.name), payload)?;
         }
         Ok(())
     }

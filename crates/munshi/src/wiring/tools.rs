@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_agent::Engine;
+use munshi_agent::TurnEngine;
 use munshi_config::Config;
-use munshi_jobs::schedule::{Rule, Schedule};
-use munshi_jobs::{Failure as JobFailure, Kind, Registry as Kinds, schedule};
-use munshi_safety::acts::Office;
-use munshi_safety::budget::Governor;
+use munshi_jobs::schedule::{Schedule, ScheduleRule};
+use munshi_jobs::{JobFailure, JobKind, JobRegistry as Kinds, schedule};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::BudgetGovernor;
 use munshi_store::Db;
-use munshi_tools::Registry;
-use munshi_types::{Clock, Ids, SystemRandom, TenantId, Zone};
+use munshi_tools::ToolRegistry;
+use munshi_types::{Clock, IdGenerator, SystemRandom, TenantId, Zone};
 
 use super::{budget, packs};
 use crate::failure::Result;
@@ -21,20 +21,20 @@ const SWEEP: &str = "acts.sweep";
 const EVERY: Duration = Duration::from_secs(60);
 
 /// Every tool of this installation: those of the house and of its packs.
-pub(crate) fn registry() -> Result<Registry> {
+pub(crate) fn registry() -> Result<ToolRegistry> {
     Ok(packs::house()?.tools.clone())
 }
 
 /// What every act needs beside its transaction.
-pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> Office {
-    let ids = Ids::new(clock, Arc::new(SystemRandom));
-    Office::new(ids.clone(), Governor::new(budget::settings(config), ids))
+pub(crate) fn office(config: &Config, clock: Arc<dyn Clock>) -> ActServices {
+    let ids = IdGenerator::new(clock, Arc::new(SystemRandom));
+    ActServices::new(ids.clone(), BudgetGovernor::new(budget::settings(config), ids))
 }
 
 /// The job that takes up acts whose process died and questions nobody answered in time; the engine tells those whom it
 /// concerns.
-pub(crate) fn register(kinds: &mut Kinds, engine: Engine) {
-    kinds.add(Kind::new(SWEEP).limit(1), move |_| {
+pub(crate) fn register(kinds: &mut Kinds, engine: TurnEngine) {
+    kinds.add(JobKind::new(SWEEP).limit(1), move |_| {
         let engine = engine.clone();
         async move {
             let swept = engine.sweep_acts().await;
@@ -48,7 +48,7 @@ pub(crate) fn register(kinds: &mut Kinds, engine: Engine) {
 /// Has the job run every minute, on one node.
 pub(crate) async fn schedule(db: &Db, clock: &dyn Clock) -> Result<()> {
     let now = clock.now();
-    let minutely = Schedule::new(SWEEP, SWEEP, &(), Rule::every(EVERY)?)?;
+    let minutely = Schedule::new(SWEEP, SWEEP, &(), ScheduleRule::every(EVERY)?)?;
     db.write(TenantId::PLATFORM, move |tx| schedule::set(tx, &minutely, &Zone::default(), now)).await?;
     Ok(())
 }

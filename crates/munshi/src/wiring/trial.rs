@@ -2,22 +2,22 @@
 
 use std::time::{Duration, Instant};
 
-use munshi_llm::gateway::Call;
+use munshi_llm::gateway::ModelCall;
 use munshi_llm::money::Cost;
-use munshi_llm::{Event, Fault, Gateway};
+use munshi_llm::{ChatEvent, Gateway, ModelError};
 use munshi_types::Timestamp;
 use serde::Serialize;
 
 /// One thing the model was asked for.
 #[derive(Debug, Serialize)]
-pub(crate) struct Check {
+pub(crate) struct ModelTrialResult {
     pub(crate) what: &'static str,
     pub(crate) is_good: bool,
     /// What came, or what went wrong.
     pub(crate) detail: String,
     /// What went wrong, for those who say it in other words.
     #[serde(skip)]
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<ModelError>,
     pub(crate) first_word_ms: Option<u128>,
     pub(crate) total_ms: u128,
     pub(crate) tokens: u64,
@@ -25,7 +25,12 @@ pub(crate) struct Check {
 }
 
 /// Asks, and says what came or what went wrong.
-pub(crate) async fn ask(gateway: &Gateway, call: Call, what: &'static str, now: Timestamp) -> Check {
+pub(crate) async fn ask(
+    gateway: &Gateway,
+    call: ModelCall,
+    what: &'static str,
+    now: Timestamp,
+) -> ModelTrialResult {
     let began = Instant::now();
     let mut first = None;
     let outcome = async {
@@ -33,24 +38,24 @@ pub(crate) async fn ask(gateway: &Gateway, call: Call, what: &'static str, now: 
         let (mut text, mut used) = (String::new(), None);
         while let Some(event) = live.next().await {
             match event? {
-                Event::Text(more) => {
+                ChatEvent::Text(more) => {
                     first.get_or_insert_with(|| began.elapsed());
                     text.push_str(&more);
                 }
-                Event::Finished { usage, .. } => used = Some(usage),
+                ChatEvent::Finished { usage, .. } => used = Some(usage),
                 _ => {}
             }
         }
         let usage = used.unwrap_or_default();
         let cost = gateway.prices().cost(live.target(), &usage, now);
-        Ok::<_, Fault>((text, usage.total(), cost))
+        Ok::<_, ModelError>((text, usage.total(), cost))
     };
     let outcome = outcome.await;
     let (is_good, detail, tokens, cost, fault) = match outcome {
         Ok((text, tokens, cost)) => (!text.trim().is_empty(), text, tokens, cost, None),
         Err(fault) => (false, fault.to_string(), 0, None, Some(fault)),
     };
-    Check {
+    ModelTrialResult {
         what,
         is_good,
         detail,

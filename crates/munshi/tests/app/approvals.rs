@@ -5,17 +5,18 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use munshi_identity::persons;
-use munshi_jobs::{NewJob, Queue};
-use munshi_safety::acts::{Office, Permit};
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_jobs::{JobQueue, NewJob};
+use munshi_safety::acts::{ActServices, Permit};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_store::Db;
-use munshi_test_support::{Engine, PATIENCE};
+use munshi_test_support::{DatabaseEngine, PATIENCE};
 use munshi_tools::{
-    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Maker, NoJournal, Registry, Want,
+    ConnectorOrigin, NoActJournal, RemoteToolHandler, ToolAnswer, ToolCallRequest, ToolConnector,
+    ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::{
-    Autonomy, Clock, Conduct, Effect, FakeClock, Ids, Reach, SystemClock, TenantId, ToolSpec, Zone,
+    Autonomy, Clock, Conduct, Effect, FakeClock, IdGenerator, Reach, SystemClock, TenantId, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -26,26 +27,26 @@ use crate::app::support::Installation;
 struct Notes;
 
 #[async_trait]
-impl Far for Notes {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
-        Ok(Done::with(json!({ "sent": permit.arguments() })))
+impl RemoteToolHandler for Notes {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::with(json!({ "sent": permit.arguments() })))
     }
 
-    async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
-        Ok(Done::with(json!({ "would_send": permit.arguments()["text"] })))
+    async fn rehearse(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::with(json!({ "would_send": permit.arguments()["text"] })))
     }
 }
 
 struct Shop {
     installation: Installation,
     tenant: TenantId,
-    dispatcher: Dispatcher,
+    dispatcher: ToolDispatcher,
     db: Db,
     asker: munshi_identity::Principal,
 }
 
 impl Shop {
-    async fn open(engine: Engine, clock: Arc<dyn Clock>) -> Self {
+    async fn open(engine: DatabaseEngine, clock: Arc<dyn Clock>) -> Self {
         let installation = Installation::migrated(engine);
         let tenant: TenantId =
             installation.json(&["tenant", "add", "shop"])["id"].as_str().unwrap().parse().unwrap();
@@ -57,22 +58,25 @@ impl Shop {
             Ok::<_, munshi_store::Error>(ravi.principal(tx))
         });
         let asker = asker.await.unwrap();
-        let office = Office::new(Ids::system(), Governor::new(Settings::default(), Ids::system()));
-        let dispatcher = Dispatcher::new(db.clone(), Arc::new(office), Arc::new(registry()), clock);
+        let office = ActServices::new(
+            IdGenerator::system(),
+            BudgetGovernor::new(BudgetSettings::default(), IdGenerator::system()),
+        );
+        let dispatcher = ToolDispatcher::new(db.clone(), Arc::new(office), Arc::new(registry()), clock);
         Self { installation, tenant, dispatcher, db, asker }
     }
 
-    fn want(&self, text: &str, autonomy: Autonomy) -> Want {
+    fn want(&self, text: &str, autonomy: Autonomy) -> ToolCallRequest {
         let everything: Vec<_> = "*".parse().into_iter().collect();
-        Want {
-            act: Ids::system().next(),
+        ToolCallRequest {
+            act: IdGenerator::system().next(),
             name: "note".to_owned(),
             arguments: json!({ "text": text }),
             offered: true,
-            wanted: Wanted::Act,
-            caller: Caller {
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
                 principal: self.asker.clone(),
-                door: Door::Work,
+                door: CallerAudience::Work,
                 binding: None,
                 run: None,
                 session: Some(Uuid::from_u128(7)),
@@ -91,14 +95,14 @@ impl Shop {
         }
     }
 
-    async fn call(&self, want: Want) -> Answer {
-        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    async fn call(&self, want: ToolCallRequest) -> ToolAnswer {
+        self.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
     }
 
     /// Asks, and gives the question's id.
-    async fn ask(&self, want: &Want) -> String {
+    async fn ask(&self, want: &ToolCallRequest) -> String {
         match self.call(want.clone()).await {
-            Answer::Waiting(approval) => approval.id.to_string(),
+            ToolAnswer::Waiting(approval) => approval.id.to_string(),
             other => panic!("{other:?}"),
         }
     }
@@ -114,11 +118,15 @@ impl Shop {
     }
 }
 
-fn registry() -> Registry {
+fn registry() -> ToolRegistry {
     let open: Vec<_> = "note.*".parse().into_iter().collect();
     let conduct = Conduct { autonomy: Autonomy::Act, read: open.clone(), write: open, ..Conduct::default() };
-    let connector =
-        Connector { name: "notes".to_owned(), maker: Maker::Foreign, declares: true, conduct: Some(conduct) };
+    let connector = ToolConnector {
+        name: "notes".to_owned(),
+        maker: ConnectorOrigin::Foreign,
+        declares: true,
+        conduct: Some(conduct),
+    };
     let spec = ToolSpec {
         effect: Effect::Keyed,
         reach: Reach::Business,
@@ -126,12 +134,12 @@ fn registry() -> Registry {
         parameters: json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] }),
         ..ToolSpec::read("note".parse().unwrap(), "Sends a note. Use it rarely.", "note.send.add")
     };
-    let mut registry = Registry::default();
-    registry.add(spec, connector, Body::Far(Arc::new(Notes))).unwrap();
+    let mut registry = ToolRegistry::default();
+    registry.add(spec, connector, ToolHandler::Far(Arc::new(Notes))).unwrap();
     registry
 }
 
-async fn questions_are_shown_and_answered_once(engine: Engine) {
+async fn questions_are_shown_and_answered_once(engine: DatabaseEngine) {
     let shop = Shop::open(engine, Arc::new(SystemClock)).await;
     assert_eq!(shop.json(&["list"])["items"], json!([]));
     let want = shop.want("pay\u{202e}the printer", Autonomy::Propose);
@@ -178,20 +186,20 @@ async fn questions_are_shown_and_answered_once(engine: Engine) {
     assert!(told.contains("\"kind\":\"person\"") && told.contains("\"via\":\"cli:ravi\""), "{told}");
     assert_eq!(shop.json(&["grant", short])["changed"], false, "answering twice answers once");
     assert!(shop.refused(&["refuse", short], 7, "refused").contains("granted by Asha already"));
-    assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));
+    assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Done(_)));
 
     let second = shop.want("buy paper", Autonomy::Propose);
     let id = shop.ask(&second).await;
     let words = shop.installation.run(&["approvals", "refuse", &id]).ok();
     assert!(words.starts_with("Refused by Asha. note is not called."), "{words}");
-    assert!(matches!(shop.call(second).await, Answer::Dropped { .. }));
+    assert!(matches!(shop.call(second).await, ToolAnswer::Dropped { .. }));
 
     let third = shop.want("buy ink", Autonomy::Propose);
     let id = shop.ask(&third).await;
     assert_eq!(shop.json(&["grant", &id, "--session"])["covers"], "session");
-    assert!(matches!(shop.call(third).await, Answer::Done(_)));
+    assert!(matches!(shop.call(third).await, ToolAnswer::Done(_)));
     let fourth = shop.want("buy more ink", Autonomy::Propose);
-    assert!(matches!(shop.call(fourth).await, Answer::Done(_)), "it is not asked again");
+    assert!(matches!(shop.call(fourth).await, ToolAnswer::Done(_)), "it is not asked again");
     assert_eq!(shop.json(&["list"])["items"], json!([]));
     assert_eq!(shop.json(&["list", "--all"])["items"].as_array().unwrap().len(), 3);
     assert_eq!(shop.installation.json(&["audit", "verify"])["ok"], true);
@@ -199,17 +207,17 @@ async fn questions_are_shown_and_answered_once(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_are_shown_and_answered_once_on_sqlite() {
-    questions_are_shown_and_answered_once(Engine::Sqlite).await;
+    questions_are_shown_and_answered_once(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_are_shown_and_answered_once_on_postgres() {
-    questions_are_shown_and_answered_once(Engine::Postgres).await;
+    questions_are_shown_and_answered_once(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_answers_has_to_be_clear() {
-    let shop = Shop::open(Engine::Sqlite, Arc::new(SystemClock)).await;
+    let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(SystemClock)).await;
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
     shop.installation.json(&["person", "add", "Meera", "--role", "owner"]);
     assert!(shop.refused(&["grant", &id], 2, "usage").contains("several owners"));
@@ -222,7 +230,7 @@ async fn who_answers_has_to_be_clear() {
 impl Shop {
     /// The server sweeps, as its schedule would have it a minute later, until the question is as it should be.
     async fn swept(&self, id: &str, is_so: impl Fn(&Value) -> bool) {
-        let queue = Queue::new(Arc::new(SystemClock), Ids::system());
+        let queue = JobQueue::new(Arc::new(SystemClock), IdGenerator::system());
         let sweep = NewJob::new("acts.sweep", &()).unwrap();
         self.db.write(TenantId::PLATFORM, move |tx| queue.enqueue(tx, &sweep)).await.unwrap();
         let began = Instant::now();
@@ -237,7 +245,7 @@ impl Shop {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_nobody_answered_is_dropped_by_the_server() {
     let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
-    let shop = Shop::open(Engine::Sqlite, Arc::new(before)).await;
+    let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(before)).await;
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
     assert!(shop.refused(&["grant", &id], 7, "refused").contains("its time was over"));
     let _server = shop.installation.serve();
@@ -250,7 +258,7 @@ async fn what_nobody_answered_is_dropped_by_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_admin_did_not_answer_goes_to_the_owner() {
     let before = FakeClock::at(SystemClock.now().minus(Duration::from_secs(48 * 3600)));
-    let shop = Shop::open(Engine::Sqlite, Arc::new(before)).await;
+    let shop = Shop::open(DatabaseEngine::Sqlite, Arc::new(before)).await;
     shop.installation.json(&["person", "add", "Meena", "--role", "admin"]);
     let id = shop.ask(&shop.want("buy paper", Autonomy::Propose)).await;
     let _server = shop.installation.serve();

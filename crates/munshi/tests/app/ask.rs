@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::{Value, json};
 
 use crate::app::support::{Installation, Ran};
 
 /// An installation with a tenant whose agent has tools of the house.
-fn saathi(engine: Engine) -> Installation {
+fn saathi(engine: DatabaseEngine) -> Installation {
     let installation = Installation::migrated(engine);
     installation.json(&["apply", &format!("{}/../../tenants/saathi", env!("CARGO_MANIFEST_DIR"))]);
     installation
@@ -32,7 +32,7 @@ fn called(told: &Value) -> Vec<&str> {
     told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect()
 }
 
-fn a_question_is_answered(engine: Engine) {
+fn a_question_is_answered(engine: DatabaseEngine) {
     let installation = saathi(engine);
     let told = installation.json(&QUESTION);
     assert_eq!(
@@ -66,17 +66,17 @@ fn a_question_is_answered(engine: Engine) {
 
 #[test]
 fn a_question_is_answered_on_sqlite() {
-    a_question_is_answered(Engine::Sqlite);
+    a_question_is_answered(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_question_is_answered_on_postgres() {
-    a_question_is_answered(Engine::Postgres);
+    a_question_is_answered(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn an_excuse_is_told_and_is_no_success() {
-    let installation = saathi(Engine::Sqlite);
+    let installation = saathi(DatabaseEngine::Sqlite);
     let number = ["ask", "business-work", "my aadhaar is 2341 2341 2346"];
     let shown = installation.run(&number);
     assert!(shown.code == 10 && !shown.out.trim().is_empty(), "{shown:?}");
@@ -89,7 +89,7 @@ fn an_excuse_is_told_and_is_no_success() {
 
 #[test]
 fn many_lines_are_answered_in_order() {
-    let installation = saathi(Engine::Sqlite);
+    let installation = saathi(DatabaseEngine::Sqlite);
     let input = concat!(
         "\u{feff}{\"text\":\"what is today's date?\"}\n\n",
         "{\"text\":\"what is today's date?\",\"person\":\"Meena\"}\nnonsense\n{\"text\":\" \"}\n",
@@ -112,7 +112,7 @@ fn many_lines_are_answered_in_order() {
 
 #[test]
 fn a_running_server_is_asked_through_its_api() {
-    let installation = saathi(Engine::Sqlite);
+    let installation = saathi(DatabaseEngine::Sqlite);
     let before = installation.json(&QUESTION);
     let server = installation.serve();
     let told = installation.json(&QUESTION);
@@ -145,11 +145,11 @@ fn what_cannot_be_asked_is_told_with_what_to_do() {
     let fresh = Installation::sqlite();
     let told = fresh.run(&["ask", "shop", "hello", "--json"]).refused_as(5, "not_found");
     assert!(told["error"]["hint"].as_str().unwrap().contains("munshi apply"), "{told}");
-    let empty = Installation::migrated(Engine::Sqlite);
+    let empty = Installation::migrated(DatabaseEngine::Sqlite);
     let told = empty.run(&["ask", "shop", "hello", "--json"]).refused_as(5, "not_found");
     assert!(told["error"]["hint"].as_str().unwrap().contains("munshi apply"), "{told}");
 
-    let installation = saathi(Engine::Sqlite);
+    let installation = saathi(DatabaseEngine::Sqlite);
     let told = installation.run(&["ask", "busines-work", "hello", "--json"]).refused_as(5, "not_found");
     assert_eq!(told["error"]["hint"], "did you mean `business-work`?");
     let told = installation.run(&["ask", "elephant", "hello", "--json"]).refused_as(5, "not_found");
@@ -174,7 +174,7 @@ fn what_cannot_be_asked_is_told_with_what_to_do() {
 
 #[test]
 fn a_person_is_spoken_to_in_the_language_that_was_said() {
-    let installation = saathi(Engine::Sqlite);
+    let installation = saathi(DatabaseEngine::Sqlite);
     let asked = ["ask", "business-work", "12345", "--person", "Kavin", "--language", "ta"];
     assert_eq!(installation.json(&asked)["language"], "ta");
     assert_eq!(installation.json(&asked[..5])["language"], "ta", "it is kept with them");
@@ -183,7 +183,7 @@ fn a_person_is_spoken_to_in_the_language_that_was_said() {
 /// Without a model the words are ours, and those come in the person's language whatever the persona's.
 #[test]
 fn a_persona_of_one_tongue_still_answers_where_there_is_no_model() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["apply", &format!("{}/../../tenants/rangoli", env!("CARGO_MANIFEST_DIR"))]);
     for (said, answered) in [("வணக்கம்", "வணக்கம்"), ("नमस्ते", "नमस्ते"), ("namaste", "Namaste")]
     {

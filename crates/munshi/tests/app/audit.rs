@@ -1,30 +1,30 @@
 //! The audit from the command line.
 
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
-use munshi_test_support::Engine;
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use munshi_test_support::DatabaseEngine;
 use munshi_test_support::database::MORNING;
-use munshi_types::{Ids, TenantId};
+use munshi_types::{IdGenerator, TenantId};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
 
 async fn append(installation: &Installation, tenant: TenantId) {
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::Agent, "meera"),
-        event: Event::ACT_APPLIED,
+    let entry = NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::Agent, "meera"),
+        event: AuditEvent::ACT_APPLIED,
         subject: "ledger.add".to_owned(),
         payload: json!({ "amount": 340 }),
     };
     let db = installation.open().await;
     for _ in 0..3 {
         let entry = entry.clone();
-        db.write(tenant, move |tx| audit::append(tx, &entry, MORNING, &Ids::system())).await.unwrap();
+        db.write(tenant, move |tx| audit::append(tx, &entry, MORNING, &IdGenerator::system())).await.unwrap();
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_is_shown_verified_anchored_and_exported() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let shop: TenantId =
         installation.json(&["tenant", "add", "shop"])["id"].as_str().unwrap().parse().unwrap();
     append(&installation, shop).await;
@@ -84,7 +84,7 @@ fn told(installation: &Installation, tenant: &str) -> Vec<Value> {
 
 #[test]
 fn what_opens_power_or_money_is_told() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = Installation::migrated(engine);
         installation.json(&["tenant", "add", "shop", "--as", "ravi"]);
         installation.json(&["tenant", "pause", "shop", "--as", "ravi"]);
@@ -131,7 +131,7 @@ fn what_opens_power_or_money_is_told() {
 
 #[test]
 fn a_tenant_that_is_made_by_its_folder_is_told() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let humans = installation.folder().join("tenants/shop/humans");
     std::fs::create_dir_all(&humans).unwrap();
     std::fs::write(humans.join("asha.md"), "+++\nname = \"Asha\"\nidentity = \"You.\"\n+++\n").unwrap();
@@ -143,7 +143,7 @@ fn a_tenant_that_is_made_by_its_folder_is_told() {
 
 #[test]
 fn who_gives_a_phone_is_named_by_its_pseudonym() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     installation.json(&["person", "add", "Asha", "--as", "+919812345678"]);
     installation.json(&["person", "set", "Asha", "--tags", "team", "--as", "098123 45678"]);
@@ -156,7 +156,7 @@ fn who_gives_a_phone_is_named_by_its_pseudonym() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_of_anchors_that_was_taken_away_is_found_and_begun_anew_by_name() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let shop: TenantId =
         installation.json(&["tenant", "add", "shop"])["id"].as_str().unwrap().parse().unwrap();
     append(&installation, shop).await;
@@ -174,7 +174,7 @@ async fn a_file_of_anchors_that_was_taken_away_is_found_and_begun_anew_by_name()
 
 #[test]
 fn a_limit_for_nobody_known_says_who_is() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     let asha = installation.json(&["person", "add", "Asha", "--role", "owner"]);
     let limit = |limit: &str, only: &str| {

@@ -1,6 +1,6 @@
 //! Copies of the database.
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 
 use crate::app::support::{Installation, spoil};
 
@@ -34,7 +34,7 @@ fn nothing_is_overwritten_and_nothing_is_made_of_nothing() {
 
 #[test]
 fn a_damaged_database_makes_no_backup() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     spoil(&installation.file());
     let target = installation.folder().join("copy.db");
     let error = installation.run(&["backup", target.to_str().unwrap()]).refused(4);
@@ -44,7 +44,7 @@ fn a_damaged_database_makes_no_backup() {
 
 #[test]
 fn postgres_has_its_own_tools() {
-    let installation = Installation::migrated(Engine::Postgres);
+    let installation = Installation::migrated(DatabaseEngine::Postgres);
     let error = installation.run(&["backup"]).refused(7);
     assert!(error.contains("pg_dump"), "{error}");
     std::fs::write(installation.folder().join("x"), "").unwrap();
@@ -54,7 +54,7 @@ fn postgres_has_its_own_tools() {
 
 #[test]
 fn a_folder_that_is_not_there_is_not_made_up() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let error = installation.run(&["backup", "unmounted/disk/copy.db"]).refused(5);
     assert!(error.contains("there is no folder unmounted/disk"), "{error}");
 }

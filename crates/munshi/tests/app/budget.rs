@@ -1,9 +1,9 @@
 //! What tenants use and may use, as people see it.
 
 use munshi_llm::money::Cost;
-use munshi_safety::budget::{Account, Amount, Governor, Lane, Settings};
-use munshi_test_support::Engine;
-use munshi_types::{Clock, Ids, SystemClock, TenantId, Zone};
+use munshi_safety::budget::{BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetSettings};
+use munshi_test_support::DatabaseEngine;
+use munshi_types::{Clock, IdGenerator, SystemClock, TenantId, Zone};
 
 use crate::app::support::Installation;
 
@@ -12,19 +12,20 @@ fn shop(installation: &Installation) -> TenantId {
 }
 
 /// One person's message with its call, and a heartbeat.
-async fn seed(installation: &Installation, tenant: TenantId) -> Account {
-    let (db, ids) = (installation.open().await, Ids::system());
-    let governor = Governor::new(Settings::default(), ids.clone());
-    let people = Account {
+async fn seed(installation: &Installation, tenant: TenantId) -> BudgetAccount {
+    let (db, ids) = (installation.open().await, IdGenerator::system());
+    let governor = BudgetGovernor::new(BudgetSettings::default(), ids.clone());
+    let people = BudgetAccount {
         binding: Some(ids.next()),
         person: Some(ids.next()),
-        lane: Lane::People,
+        lane: BudgetLane::People,
         zone: Zone::default(),
     };
-    let background = Account { binding: None, person: None, lane: Lane::Background, ..people.clone() };
+    let background =
+        BudgetAccount { binding: None, person: None, lane: BudgetLane::Background, ..people.clone() };
     let account = people.clone();
     let money = Some(Cost::from_micros(1_500));
-    let spent = Amount { tokens: 120, output: 20, money, ..Amount::interaction() };
+    let spent = BudgetAmount { tokens: 120, output: 20, money, ..BudgetAmount::interaction() };
     db.write(tenant, move |tx| {
         let now = SystemClock.now();
         for account in [&people, &background] {
@@ -38,7 +39,7 @@ async fn seed(installation: &Installation, tenant: TenantId) -> Account {
     account
 }
 
-async fn usage_is_told_and_limits_are_set(engine: Engine) {
+async fn usage_is_told_and_limits_are_set(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     assert_eq!(installation.json(&["usage"])["items"], serde_json::json!([]));
     installation.run(&["usage", "--tenant", "nobody", "--json"]).refused_as(5, "not_found");
@@ -79,17 +80,17 @@ async fn usage_is_told_and_limits_are_set(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_is_told_and_limits_are_set_on_sqlite() {
-    usage_is_told_and_limits_are_set(Engine::Sqlite).await;
+    usage_is_told_and_limits_are_set(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_is_told_and_limits_are_set_on_postgres() {
-    usage_is_told_and_limits_are_set(Engine::Postgres).await;
+    usage_is_told_and_limits_are_set(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_for_people() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let tenant = shop(&installation);
     let empty = installation.run(&["usage", "--since", "2026-11-01"]).ok();
     seed(&installation, tenant).await;
@@ -103,7 +104,7 @@ async fn usage_for_people() {
 
 #[test]
 fn what_can_not_be_meant_is_a_usage_error() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     for arguments in [
         &["usage", "--by", "colour"][..],
         &["usage", "--since", "yesterday"],

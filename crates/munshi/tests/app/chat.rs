@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use munshi_test_support::{Engine, PATIENCE};
+use munshi_test_support::{DatabaseEngine, PATIENCE};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -25,14 +25,14 @@ const BINDING: &str =
     "human = \"meera\"\nteam = \"counter\"\nagent = \"plain\"\ndoor = \"work\"\nkeys = [\"handle:shop\"]\n";
 
 /// A shop with a model that speaks slowly, and a key.
-fn shop(engine: Engine, pause: Duration) -> (Installation, Speaking, String) {
+fn shop(engine: DatabaseEngine, pause: Duration) -> (Installation, Speaking, String) {
     let model = Speaking::start(REPLY, pause);
     let (installation, key) = shop_of(engine, &model);
     (installation, model, key)
 }
 
 /// A shop that this model answers for, and a key of its staff.
-pub(crate) fn shop_of(engine: Engine, model: &Speaking) -> (Installation, String) {
+pub(crate) fn shop_of(engine: DatabaseEngine, model: &Speaking) -> (Installation, String) {
     let installation = Installation::on(engine)
         .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
         .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
@@ -166,7 +166,7 @@ fn shown(events: &[Told]) -> String {
     text
 }
 
-fn ten_at_once(engine: Engine) {
+fn ten_at_once(engine: DatabaseEngine) {
     let (installation, model, key) = shop(engine, Duration::from_millis(5));
     let server = installation.serve();
     let message = json!({ "binding": "counter", "text": "How much does Ramesh owe me?",
@@ -229,7 +229,7 @@ fn kill(server: &mut Running) {
     assert_eq!(server.wait().code(), None);
 }
 
-fn cut_and_killed(engine: Engine, kills: &[usize]) {
+fn cut_and_killed(engine: DatabaseEngine, kills: &[usize]) {
     let (installation, model, key) = shop(engine, Duration::from_millis(60));
     let seen = one_event_at_a_time(&installation, &key, kills);
     assert_eq!(shown(&seen), REPLY, "{seen:?}");
@@ -254,21 +254,21 @@ fn cut_and_killed(engine: Engine, kills: &[usize]) {
 
 #[test]
 fn the_same_message_ten_times_is_one_run_on_sqlite() {
-    ten_at_once(Engine::Sqlite);
+    ten_at_once(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn the_same_message_ten_times_is_one_run_on_postgres() {
-    ten_at_once(Engine::Postgres);
+    ten_at_once(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn cut_at_every_event_and_killed_in_between_on_sqlite() {
-    cut_and_killed(Engine::Sqlite, &[1, 4, 9]);
+    cut_and_killed(DatabaseEngine::Sqlite, &[1, 4, 9]);
 }
 
 /// What a dead process held is taken up when its lease is over, half a minute later: once is enough to wait for.
 #[test]
 fn cut_at_every_event_and_killed_in_between_on_postgres() {
-    cut_and_killed(Engine::Postgres, &[3]);
+    cut_and_killed(DatabaseEngine::Postgres, &[3]);
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use munshi_test_support::{Engine, environment};
+use munshi_test_support::{DatabaseEngine, environment};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -15,7 +15,7 @@ fn search_path() -> String {
 
 /// An installation with a tenant, a vault, settings of its own, and what belongs to another connector.
 fn installed() -> Installation {
-    let installation = Installation::migrated(Engine::Sqlite).with("PATH", search_path());
+    let installation = Installation::migrated(DatabaseEngine::Sqlite).with("PATH", search_path());
     installation.json(&["tenant", "add", "shop"]);
     let folder = installation.folder();
     for path in ["data/connectors/other", "share", "docs"] {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use munshi_test_support::{Engine, PATIENCE};
+use munshi_test_support::{DatabaseEngine, PATIENCE};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -19,7 +19,7 @@ const POLICY: &str = "[connectors.odd]\nautonomy = \"act\"\nread = [\"odd.*\"]\n
 
 /// Programs of connectors are found by PATH.
 #[allow(clippy::disallowed_methods, reason = "a connector's program is found by PATH")]
-fn installed(engine: Engine) -> Installation {
+fn installed(engine: DatabaseEngine) -> Installation {
     Installation::migrated(engine).with("PATH", std::env::var("PATH").unwrap())
 }
 
@@ -65,7 +65,7 @@ fn until(installation: &Installation, is: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
-fn a_folder_brings_connectors(engine: Engine) {
+fn a_folder_brings_connectors(engine: DatabaseEngine) {
     let installation = installed(engine);
     let folder = folder(&installation, &file("good"), "").display().to_string();
     let applied = installation.run(&["apply", &folder]).ok();
@@ -113,17 +113,17 @@ fn a_folder_brings_connectors(engine: Engine) {
 
 #[test]
 fn a_folder_brings_connectors_on_sqlite() {
-    a_folder_brings_connectors(Engine::Sqlite);
+    a_folder_brings_connectors(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_folder_brings_connectors_on_postgres() {
-    a_folder_brings_connectors(Engine::Postgres);
+    a_folder_brings_connectors(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn any_server_can_be_tested() {
-    let installation = installed(Engine::Sqlite);
+    let installation = installed(DatabaseEngine::Sqlite);
     let server = server();
     let begun = Instant::now();
     let good = loop {
@@ -146,7 +146,7 @@ fn any_server_can_be_tested() {
 
 #[test]
 fn a_connector_is_typed_looked_after_and_taken_away() {
-    let installation = installed(Engine::Sqlite);
+    let installation = installed(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     let server = server();
     let add = |arguments: &[&str]| -> Value {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::Value;
 
 use crate::app::migrate::FUTURE;
@@ -35,7 +35,7 @@ fn level(report: &Value, name: &str) -> String {
 
 #[test]
 fn all_is_well_before_and_after_the_first_run() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = Installation::on(engine);
         let fresh = report(&installation, 0);
         assert_eq!(level(&fresh, "folder"), "ok");
@@ -45,7 +45,7 @@ fn all_is_well_before_and_after_the_first_run() {
         {
             assert_eq!(level(&running, name), "ok", "{running}");
         }
-        if engine == Engine::Sqlite {
+        if engine == DatabaseEngine::Sqlite {
             assert!(finding(&running, "file").1.contains(&format!("in use by process {}", server.process())));
             assert_eq!(level(&running, "integrity"), "ok");
         } else {
@@ -56,7 +56,7 @@ fn all_is_well_before_and_after_the_first_run() {
 
 #[test]
 fn a_good_report_for_people() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let text = installation.run(&["doctor"]).ok();
     // What differs between machines and versions is left out.
     let name = |line: &str| line.split_whitespace().nth(1).unwrap_or_default().to_owned();
@@ -87,7 +87,7 @@ fn an_address_the_store_can_not_read_is_told() {
 
 #[test]
 fn damage_is_found_wherever_it_is() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     spoil(&installation.file());
     assert_eq!(level(&report(&installation, 1), "integrity"), "fail");
     std::fs::write(installation.file(), "not a database ".repeat(1000)).unwrap();
@@ -136,7 +136,7 @@ fn our_own_server_on_the_port_is_no_trouble() {
 
 #[test]
 fn rights_that_are_too_wide_are_warned_of() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let widen = |path: &std::path::Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -155,7 +155,7 @@ fn rights_that_are_too_wide_are_warned_of() {
 
 #[test]
 fn rights_that_are_missing_are_told() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let open = tempfile::tempdir().unwrap();
     for path in [installation.folder().as_path(), open.path()] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -183,7 +183,7 @@ fn rights_that_are_missing_are_told() {
 
 #[test]
 fn accounts_and_keys_from_before_are_listed() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     installation.json(&["tenant", "add", "clinic"]);
     installation.json(&["key", "add", "old", "--role", "staff", "--speaks-as", "person", "--tenant", "shop"]);

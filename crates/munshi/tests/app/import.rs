@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 
 use crate::app::support::Installation;
 
@@ -50,7 +50,7 @@ fn what_people_read() {
     insta::assert_snapshot!(pages);
 }
 
-fn a_workspace_becomes_a_tenant(engine: Engine) {
+fn a_workspace_becomes_a_tenant(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     workspace(&installation);
     let outcome = installation.json(&import(&["--tenant", "chakra", "--apply", "--author", "asha"]));
@@ -71,12 +71,12 @@ fn a_workspace_becomes_a_tenant(engine: Engine) {
 
 #[test]
 fn a_workspace_becomes_a_tenant_on_sqlite() {
-    a_workspace_becomes_a_tenant(Engine::Sqlite);
+    a_workspace_becomes_a_tenant(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_workspace_becomes_a_tenant_on_postgres() {
-    a_workspace_becomes_a_tenant(Engine::Postgres);
+    a_workspace_becomes_a_tenant(DatabaseEngine::Postgres);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn links_lead_nowhere() {
 
 #[test]
 fn what_is_no_workspace_is_told() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.run(&["import", "workspace", "nowhere", "--json"]).refused_as(9, "files");
     fs::create_dir_all(installation.folder().join("empty")).unwrap();
     let error = installation.run(&["import", "workspace", "empty"]).refused(9);
@@ -139,7 +139,7 @@ fn what_is_no_workspace_is_told() {
 
 #[test]
 fn a_persona_that_is_too_large_is_written_and_not_applied() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     workspace(&installation);
     let soul = "I have told this story before, and I will tell it again. ".repeat(120);
     fs::write(installation.folder().join("Chakra Cycles/soul.md"), soul).unwrap();

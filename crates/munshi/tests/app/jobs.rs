@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use munshi_jobs::{Failure, Kind, NewJob, Options, Queue, Registry, Runner};
+use munshi_jobs::{JobFailure, JobKind, JobQueue, JobRegistry, JobRunner, JobRunnerOptions, NewJob};
 use munshi_store::Db;
-use munshi_test_support::Engine;
-use munshi_types::{Ids, SystemClock, SystemRandom, TenantId};
+use munshi_test_support::DatabaseEngine;
+use munshi_types::{IdGenerator, SystemClock, SystemRandom, TenantId};
 use serde_json::Value;
 
 use crate::app::support::Installation;
@@ -13,23 +13,24 @@ use crate::app::support::Installation;
 /// Jobs of two kinds that are given up at once, the newest last, and one that nobody here can do.
 async fn seed(installation: &Installation, tenant: TenantId, dead: usize) {
     let db = installation.open().await;
-    let queue = Queue::new(Arc::new(SystemClock), Ids::system());
+    let queue = JobQueue::new(Arc::new(SystemClock), IdGenerator::system());
     for number in 0..dead {
         let kind = if number % 2 == 0 { "bill" } else { "remind" };
         enqueue(&db, &queue, tenant, NewJob::new(kind, &number).unwrap()).await;
     }
-    let mut registry = Registry::default();
+    let mut registry = JobRegistry::default();
     for kind in ["bill", "remind"] {
-        registry.add(Kind::new(kind), move |_| async move {
-            Err(Failure::Lasting(format!("the {kind} printer\nis on fire")))
+        registry.add(JobKind::new(kind), move |_| async move {
+            Err(JobFailure::Lasting(format!("the {kind} printer\nis on fire")))
         });
     }
-    let runner = Runner::new(db.clone(), &queue, Arc::new(SystemRandom), registry, Options::default());
+    let runner =
+        JobRunner::new(db.clone(), &queue, Arc::new(SystemRandom), registry, JobRunnerOptions::default());
     assert_eq!(runner.drain().await.unwrap(), dead);
     enqueue(&db, &queue, tenant, NewJob::new("later", &()).unwrap()).await;
 }
 
-async fn enqueue(db: &Db, queue: &Queue, tenant: TenantId, job: NewJob) {
+async fn enqueue(db: &Db, queue: &JobQueue, tenant: TenantId, job: NewJob) {
     let queue = queue.clone();
     db.write(tenant, move |tx| queue.enqueue(tx, &job)).await.unwrap();
 }
@@ -44,7 +45,7 @@ fn ids(listing: &Value) -> Vec<String> {
 
 #[test]
 fn an_empty_queue_is_no_error() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = Installation::migrated(engine);
         let listing = installation.json(&["jobs", "list"]);
         assert_eq!(ids(&listing), Vec::<String>::new());
@@ -56,7 +57,7 @@ fn an_empty_queue_is_no_error() {
     }
 }
 
-async fn dead_jobs_are_listed_and_run_again(engine: Engine) {
+async fn dead_jobs_are_listed_and_run_again(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     let tenant = shop(&installation);
     seed(&installation, tenant, 5).await;
@@ -87,17 +88,17 @@ async fn dead_jobs_are_listed_and_run_again(engine: Engine) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dead_jobs_are_listed_and_run_again_on_sqlite() {
-    dead_jobs_are_listed_and_run_again(Engine::Sqlite).await;
+    dead_jobs_are_listed_and_run_again(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dead_jobs_are_listed_and_run_again_on_postgres() {
-    dead_jobs_are_listed_and_run_again(Engine::Postgres).await;
+    dead_jobs_are_listed_and_run_again(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_for_people() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let tenant = shop(&installation);
     let empty = installation.run(&["jobs", "list"]).ok();
     seed(&installation, tenant, 3).await;
@@ -109,7 +110,7 @@ async fn a_list_for_people() {
 
 #[test]
 fn what_can_not_be_meant_is_a_usage_error() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     for arguments in [
         &["jobs", "retry"][..],
         &["jobs", "retry", "not-an-id"],

@@ -1,7 +1,7 @@
 //! API keys from the command line: made and shown once, listed, rotated, revoked.
 
 use munshi_identity::keys;
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use munshi_types::{Clock, SystemClock};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn opens(installation: &Installation, text: &str) -> bool {
     })
 }
 
-fn keys_live_and_end(engine: Engine) {
+fn keys_live_and_end(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     installation.json(&["tenant", "add", "shop"]);
     assert_eq!(installation.json(&["key", "list"])["items"], json!([]));
@@ -84,17 +84,17 @@ fn keys_live_and_end(engine: Engine) {
 
 #[test]
 fn keys_live_and_end_on_sqlite() {
-    keys_live_and_end(Engine::Sqlite);
+    keys_live_and_end(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn keys_live_and_end_on_postgres() {
-    keys_live_and_end(Engine::Postgres);
+    keys_live_and_end(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn a_key_for_one_binding_knows_it_by_id() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tenants");
     let shop = std::fs::read_dir(folder)
         .unwrap()
@@ -137,7 +137,7 @@ fn a_key_for_one_binding_knows_it_by_id() {
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     for wrong in [
         &["key", "add", "x"][..],

@@ -1,19 +1,19 @@
 //! `munshi ledger …`: the books from the command line.
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::json;
 
 use crate::app::support::Installation;
 
 const KIRANA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packs/ledger/tenants/kirana");
 
-fn shop(engine: Engine) -> Installation {
+fn shop(engine: DatabaseEngine) -> Installation {
     let installation = Installation::migrated(engine);
     installation.run(&["apply", KIRANA]).ok();
     installation
 }
 
-fn books_go_out_and_come_in_again(engine: Engine) {
+fn books_go_out_and_come_in_again(engine: DatabaseEngine) {
     let installation = shop(engine);
     for said in
         ["Ramesh ko 500 udhaar diya", "2 kilo cheeni aayi", "Ramesh ne 200 diye", "aaj 1250 ki bikri hui"]
@@ -53,17 +53,17 @@ fn books_go_out_and_come_in_again(engine: Engine) {
 
 #[test]
 fn books_go_out_and_come_in_again_on_sqlite() {
-    books_go_out_and_come_in_again(Engine::Sqlite);
+    books_go_out_and_come_in_again(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn books_go_out_and_come_in_again_on_postgres() {
-    books_go_out_and_come_in_again(Engine::Postgres);
+    books_go_out_and_come_in_again(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn every_wrong_row_is_named_and_none_is_taken() {
-    let installation = shop(Engine::Sqlite);
+    let installation = shop(DatabaseEngine::Sqlite);
     let sheet = installation.folder().join("sheet.csv");
     let rows = "\u{feff}when,kind,amount,contact,means\n\
                 15/10/2026,sale,\"₹1,200\",,cash\n\
@@ -86,7 +86,7 @@ fn every_wrong_row_is_named_and_none_is_taken() {
 
 #[test]
 fn a_profile_is_shown_changed_and_checked() {
-    let installation = shop(Engine::Sqlite);
+    let installation = shop(DatabaseEngine::Sqlite);
     let set = [
         "--business",
         "Gupta Kirana",

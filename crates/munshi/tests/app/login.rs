@@ -5,8 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
-use munshi_test_support::guarded::{Browser, Codes, Guarded};
-use munshi_test_support::{Engine, PATIENCE};
+use munshi_test_support::guarded::{Browser, DeviceCodeSupport, GuardedService};
+use munshi_test_support::{DatabaseEngine, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::de::IoRead;
 use serde_json::{StreamDeserializer, Value, json};
@@ -19,7 +19,7 @@ const DEVICE: &str = "urn:ietf:params:oauth:grant-type:device_code";
 /// A shop whose connector asks for a login.
 struct House {
     installation: Installation,
-    service: Guarded,
+    service: GuardedService,
 }
 
 /// The command, while it waits for somebody.
@@ -30,11 +30,11 @@ struct Waiting {
     code: Value,
 }
 
-fn house(engine: Engine, codes: Codes) -> House {
+fn house(engine: DatabaseEngine, codes: DeviceCodeSupport) -> House {
     let installation =
         Installation::migrated(engine).with("MUNSHI__CONNECTORS__PRIVATE_HOSTS", "127.0.0.1,localhost");
     installation.json(&["tenant", "add", "shop"]);
-    let service = Guarded::start(&installation.folder(), codes);
+    let service = GuardedService::start(&installation.folder(), codes);
     installation.json(&["connector", "add", "far", "--url", &service.url]);
     House { installation, service }
 }
@@ -113,8 +113,8 @@ impl Waiting {
     }
 }
 
-fn with_a_code(engine: Engine) {
-    let house = house(engine, Codes::Given);
+fn with_a_code(engine: DatabaseEngine) {
+    let house = house(engine, DeviceCodeSupport::Given);
     let mut asked = house.ask(&["--device"]);
     let code = asked.code.as_str().unwrap().to_owned();
     assert!(asked.open.starts_with(&format!("{}/device", house.service.issuer)), "{}", asked.open);
@@ -131,18 +131,18 @@ fn with_a_code(engine: Engine) {
 
 #[test]
 fn somebody_logs_in_with_a_code_on_sqlite() {
-    with_a_code(Engine::Sqlite);
+    with_a_code(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn somebody_logs_in_with_a_code_on_postgres() {
-    with_a_code(Engine::Postgres);
+    with_a_code(DatabaseEngine::Postgres);
 }
 
 /// Whichever way a connector is taken away, its service hears that nobody uses the login any more.
 #[test]
 fn an_applied_file_without_the_connector_gives_its_login_back() {
-    let house = house(Engine::Sqlite, Codes::Given);
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::Given);
     let folder = house.installation.folder().join("shop");
     std::fs::create_dir(&folder).unwrap();
     let apply = |file: &str, more: &[&str]| {
@@ -193,7 +193,7 @@ fn an_applied_file_without_the_connector_gives_its_login_back() {
 /// No server runs, and there are no codes: the browser comes back to the command. Others who come there change nothing.
 #[test]
 fn somebody_logs_in_in_a_browser_on_this_machine() {
-    let house = house(Engine::Sqlite, Codes::None);
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::None);
     let refused = house.installation.run(&["connector", "login", "far", "--device", "--json"]);
     let refused = refused.refused_as(1, "failed").to_string();
     assert!(refused.contains("lets nobody in by a code"), "{refused}");
@@ -230,7 +230,7 @@ fn somebody_logs_in_in_a_browser_on_this_machine() {
 /// A server runs: the browser comes back there, and the command waits until it has.
 #[test]
 fn somebody_logs_in_at_the_running_server() {
-    let house = house(Engine::Sqlite, Codes::Given);
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::Given);
     let running = house.installation.serve();
     let mut asked = house.ask(&[]);
     let link = format!("http://{}/connectors/login/", running.address);
@@ -272,7 +272,7 @@ fn somebody_logs_in_at_the_running_server() {
 /// same link still leads there.
 #[test]
 fn a_server_that_dies_on_the_way_costs_another_click() {
-    let house = house(Engine::Sqlite, Codes::Given);
+    let house = house(DatabaseEngine::Sqlite, DeviceCodeSupport::Given);
     let mut running = house.installation.serve();
     let before = running.address.to_string();
     let mut asked = house.ask(&[]);
@@ -307,10 +307,10 @@ fn a_server_that_dies_on_the_way_costs_another_click() {
 
 #[test]
 fn who_presses_ctrl_c_leaves_nothing_behind() {
-    for (codes, more) in [(Codes::Given, &["--device"][..]), (Codes::None, &[])] {
-        let house = house(Engine::Sqlite, codes);
+    for (codes, more) in [(DeviceCodeSupport::Given, &["--device"][..]), (DeviceCodeSupport::None, &[])] {
+        let house = house(DatabaseEngine::Sqlite, codes);
         let (asked, later) = (house.ask(more), house.ask(more));
-        let place = (codes == Codes::None).then(|| asked.place());
+        let place = (codes == DeviceCodeSupport::None).then(|| asked.place());
         asked.interrupted();
         if let Some(place) = place {
             assert!(TcpStream::connect(place.trim_start_matches("http://").trim_end_matches('/')).is_err());
@@ -344,7 +344,7 @@ fn open_service() -> String {
 #[test]
 fn where_no_login_is_wanted_it_says_so() {
     let installation =
-        Installation::migrated(Engine::Sqlite).with("MUNSHI__CONNECTORS__PRIVATE_HOSTS", "127.0.0.1");
+        Installation::migrated(DatabaseEngine::Sqlite).with("MUNSHI__CONNECTORS__PRIVATE_HOSTS", "127.0.0.1");
     installation.json(&["tenant", "add", "shop"]);
     let url = open_service();
     installation.run(&["connector", "add", "child", "--", "python3"]).ok();

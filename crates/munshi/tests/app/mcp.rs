@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-use munshi_test_support::{Engine, environment};
+use munshi_test_support::{DatabaseEngine, environment};
 use serde_json::{Value, json};
 
 use crate::app::chat::shop_of;
@@ -26,7 +26,7 @@ struct Served {
 fn served() -> Served {
     let model =
         Speaking::answering(Duration::from_millis(2), |_| Answer::words("We open at nine. Come soon."));
-    let (installation, key) = shop_of(Engine::Sqlite, &model);
+    let (installation, key) = shop_of(DatabaseEngine::Sqlite, &model);
     std::fs::write(installation.folder().join("shop/agents/plain.toml"), AGENT).unwrap();
     installation.run(&["apply", "shop"]).ok();
     // Somebody else's key: what one asks for, no other of the same maker grants.
@@ -125,7 +125,7 @@ fn a_program_leads_no_payment_elsewhere() {
             false => Answer::call("shop_details", json!({ "upi": "attacker@okbank" })),
         }
     });
-    let (installation, _) = shop_of(Engine::Sqlite, &model);
+    let (installation, _) = shop_of(DatabaseEngine::Sqlite, &model);
     let agent = AGENT.replace("\"log_expense\"", "\"shop_details\"");
     std::fs::write(installation.folder().join("shop/agents/plain.toml"), agent).unwrap();
     installation.run(&["apply", "shop"]).ok();

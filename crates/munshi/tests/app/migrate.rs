@@ -1,7 +1,7 @@
 //! Bringing tables to this version, and telling what does not fit.
 
 use munshi_store::Migration;
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::json;
 
 use crate::app::support::{Installation, TABLES};
@@ -9,7 +9,7 @@ use crate::app::support::{Installation, TABLES};
 pub(crate) const FUTURE: &[Migration] =
     &[Migration { name: "9009_future", text: "CREATE TENANT TABLE future (tenant_id UUID NOT NULL);" }];
 
-fn pending_is_shown_then_applied(engine: Engine) {
+fn pending_is_shown_then_applied(engine: DatabaseEngine) {
     let installation = Installation::on(engine);
     let planned = installation.json(&["migrate", "--dry-run"]);
     assert_eq!(planned["applied"], json!([]));
@@ -23,12 +23,12 @@ fn pending_is_shown_then_applied(engine: Engine) {
 
 #[test]
 fn pending_is_shown_then_applied_on_sqlite() {
-    pending_is_shown_then_applied(Engine::Sqlite);
+    pending_is_shown_then_applied(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn pending_is_shown_then_applied_on_postgres() {
-    pending_is_shown_then_applied(Engine::Postgres);
+    pending_is_shown_then_applied(DatabaseEngine::Postgres);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,7 +89,7 @@ fn words_for_people() {
 
 #[test]
 fn the_owner_migrates_and_the_server_needs_no_more_than_its_own_login() {
-    let installation = Installation::on(Engine::Postgres);
+    let installation = Installation::on(DatabaseEngine::Postgres);
     let login = format!("visitor_{}", std::process::id());
     installation.place.as_superuser(&format!("CREATE ROLE {login} LOGIN"));
     let owner = installation.place.postgres_url("munshi_owner");

@@ -1,7 +1,7 @@
 //! `munshi models` and `munshi complete`: with no key, with a server that is not there, and with a real model.
 
-use munshi_test_support::model::{Answer, ModelServer, Step};
-use munshi_test_support::{Engine, environment};
+use munshi_test_support::model::{FakeModelAnswer, FakeModelStep, ModelServer};
+use munshi_test_support::{DatabaseEngine, environment};
 use serde_json::json;
 
 use crate::app::support::{Installation, Ran};
@@ -47,7 +47,7 @@ fn with_nothing_configured_the_offline_model_answers_in_the_persons_language() {
 
 #[test]
 fn a_server_that_is_not_there_is_tried_told_and_left_alone() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = with_a_dead_server(Installation::migrated(engine));
         for _ in 0..2 {
             assert_eq!(
@@ -87,13 +87,13 @@ async fn saying(words: &[&str]) -> ModelServer {
     let chunk = |delta: serde_json::Value, finish: serde_json::Value| {
         let chunk = json!({"id": "1", "object": "chat.completion.chunk", "model": "m",
             "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-        Step::Send(format!("data: {chunk}\n\n").into_bytes())
+        FakeModelStep::Send(format!("data: {chunk}\n\n").into_bytes())
     };
-    let mut steps: Vec<Step> =
+    let mut steps: Vec<FakeModelStep> =
         words.iter().map(|word| chunk(json!({"content": word}), json!(null))).collect();
     steps.push(chunk(json!({}), json!("stop")));
-    steps.extend([Step::Send(b"data: [DONE]\n\n".to_vec()), Step::End]);
-    server.next(Answer::stream(steps));
+    steps.extend([FakeModelStep::Send(b"data: [DONE]\n\n".to_vec()), FakeModelStep::End]);
+    server.next(FakeModelAnswer::stream(steps));
     server
 }
 
@@ -156,7 +156,7 @@ async fn an_aadhaar_number_is_sent_nowhere() {
 
 #[test]
 fn a_real_model_answers_and_the_call_is_on_record() {
-    let installation = with_the_real_model(Installation::migrated(Engine::Sqlite));
+    let installation = with_the_real_model(Installation::migrated(DatabaseEngine::Sqlite));
     let answer = installation.json(&["complete", "Say hello.", "--max-tokens", "12"]);
     assert_eq!((&answer["model"], &answer["cost_micros"]), (&json!("small"), &json!(0)), "{answer}");
     assert!(answer["usage"]["output"].as_u64().unwrap() > 0 && !answer["text"].as_str().unwrap().is_empty());

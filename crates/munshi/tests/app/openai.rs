@@ -4,7 +4,7 @@
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use munshi_test_support::{Engine, environment};
+use munshi_test_support::{DatabaseEngine, environment};
 use serde_json::{Value, json};
 
 use crate::app::chat::shop_of;
@@ -45,7 +45,7 @@ struct Served {
 
 fn served() -> Served {
     let model = model();
-    let (installation, key) = shop_of(Engine::Sqlite, &model);
+    let (installation, key) = shop_of(DatabaseEngine::Sqlite, &model);
     let installation = installation.with("MUNSHI__ROUTES__EMBEDDINGS", "offline");
     let server = Running::start(installation.command(&["serve", "--json"]), &installation.folder());
     let url = format!("http://{}/v1", server.address);

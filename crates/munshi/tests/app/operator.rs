@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::json;
 
 use crate::app::support::{Installation, Running};
@@ -30,7 +30,7 @@ fn post(server: &Running, path: &str, form: &str) -> (u16, String) {
     (answer.split(' ').nth(1).unwrap().parse().unwrap(), answer)
 }
 
-fn operators_come_and_go(engine: Engine) {
+fn operators_come_and_go(engine: DatabaseEngine) {
     let installation = Installation::on(engine);
     let mut server = installation.serve();
     installation.json(&["tenant", "add", "shop"]);
@@ -95,17 +95,17 @@ fn operators_come_and_go(engine: Engine) {
 
 #[test]
 fn operators_come_and_go_on_sqlite() {
-    operators_come_and_go(Engine::Sqlite);
+    operators_come_and_go(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn operators_come_and_go_on_postgres() {
-    operators_come_and_go(Engine::Postgres);
+    operators_come_and_go(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
-    let installation = Installation::on(Engine::Sqlite);
+    let installation = Installation::on(DatabaseEngine::Sqlite);
     let server = installation.serve();
     for tenant in ["shop", "clinic"] {
         installation.json(&["tenant", "add", tenant]);
@@ -138,7 +138,7 @@ fn an_account_is_proved_before_it_looks_after_a_second_tenant() {
 
 #[test]
 fn a_server_that_nobody_watches_logs_no_link() {
-    let installation = Installation::on(Engine::Sqlite);
+    let installation = Installation::on(DatabaseEngine::Sqlite);
     let mut child =
         installation.command(&["serve"]).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut log = String::new();
@@ -163,7 +163,7 @@ fn keep(installation: &Installation, secret: &str) {
 
 #[test]
 fn keys_of_hosts_follow_each_other() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     installation.run(&["host-key", "add", "one", "--secret", "widget", "--json"]).refused_as(5, "not_found");
     keep(&installation, "too short");

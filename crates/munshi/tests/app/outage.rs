@@ -2,7 +2,7 @@
 
 use munshi_test_support::database::server_url;
 use munshi_test_support::proxy::Proxy;
-use munshi_test_support::{Engine, shim};
+use munshi_test_support::{DatabaseEngine, shim};
 
 use crate::app::support::Installation;
 
@@ -23,7 +23,7 @@ async fn a_server_outlives_its_database() {
     let (_, rest) = server_url().split_once('@').map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     let place = rest.split('/').next().unwrap().to_owned();
     let proxy = Proxy::to(place.parse().unwrap()).await;
-    let installation = Installation::on(Engine::Postgres);
+    let installation = Installation::on(DatabaseEngine::Postgres);
     let url = installation.place.postgres_url("munshi_owner").replace(&place, &proxy.address.to_string());
     let installation = installation.with("MUNSHI__STORE__URL", url);
     let mut server = installation.serve();
@@ -43,7 +43,7 @@ async fn a_server_outlives_its_database() {
 
 #[test]
 fn a_full_disk_is_told_and_nothing_is_lost() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "before"]);
     let (library, full) = (shim::build(&installation.folder()), installation.folder().join("full"));
     std::fs::write(&full, "").unwrap();

@@ -1,11 +1,11 @@
 //! The people of a tenant from the command line.
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::json;
 
 use crate::app::support::Installation;
 
-fn people_come_change_and_go(engine: Engine) {
+fn people_come_change_and_go(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     installation.run(&["person", "list", "--json"]).refused_as(5, "not_found");
     installation.json(&["tenant", "add", "shop"]);
@@ -82,17 +82,17 @@ fn people_come_change_and_go(engine: Engine) {
 
 #[test]
 fn people_come_change_and_go_on_sqlite() {
-    people_come_change_and_go(Engine::Sqlite);
+    people_come_change_and_go(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn people_come_change_and_go_on_postgres() {
-    people_come_change_and_go(Engine::Postgres);
+    people_come_change_and_go(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn who_is_meant_has_to_be_clear() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "shop"]);
     installation.json(&["person", "add", "राजू", "--role", "staff"]);
     assert_eq!(

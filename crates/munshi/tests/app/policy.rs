@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -28,7 +28,7 @@ fn shop(installation: &Installation) {
     write(installation, "bindings/desk.toml", binding);
 }
 
-fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
+fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     shop(&installation);
     write(&installation, "policy.toml", POLICY);
@@ -88,17 +88,17 @@ fn a_policy_goes_in_with_the_tiers_and_comes_out(engine: Engine) {
 
 #[test]
 fn a_policy_goes_in_with_the_tiers_and_comes_out_on_sqlite() {
-    a_policy_goes_in_with_the_tiers_and_comes_out(Engine::Sqlite);
+    a_policy_goes_in_with_the_tiers_and_comes_out(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_policy_goes_in_with_the_tiers_and_comes_out_on_postgres() {
-    a_policy_goes_in_with_the_tiers_and_comes_out(Engine::Postgres);
+    a_policy_goes_in_with_the_tiers_and_comes_out(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn a_bad_policy_changes_nothing_and_is_told_with_the_rest() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     shop(&installation);
     write(&installation, "agents/own.toml", "[limts]\n");
     write(&installation, "policy.toml", "[connectors.ledger]\nautonomy = \"always\"\n");
@@ -121,7 +121,7 @@ fn stage<'a>(shown: &'a Value, name: &str) -> &'a Value {
     shown["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == name).unwrap()
 }
 
-fn the_deciding_stage_is_told(engine: Engine) {
+fn the_deciding_stage_is_told(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     shop(&installation);
     write(&installation, "policy.toml", POLICY);
@@ -195,17 +195,17 @@ fn the_deciding_stage_is_told(engine: Engine) {
 
 #[test]
 fn the_deciding_stage_is_told_on_sqlite() {
-    the_deciding_stage_is_told(Engine::Sqlite);
+    the_deciding_stage_is_told(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn the_deciding_stage_is_told_on_postgres() {
-    the_deciding_stage_is_told(Engine::Postgres);
+    the_deciding_stage_is_told(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn testing_uses_nothing_up() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     shop(&installation);
     write(&installation, "policy.toml", "[rates]\ncalls_per_minute = 1\n");
     installation.json(&["apply", "tenants/shop"]);
@@ -225,7 +225,7 @@ fn testing_uses_nothing_up() {
 
 #[test]
 fn who_may_see_the_data_is_shown_and_slips_in_it_are_told() {
-    let installation = Installation::migrated(Engine::Sqlite)
+    let installation = Installation::migrated(DatabaseEngine::Sqlite)
         .with("MUNSHI__MODELS__LOCAL__PROVIDER", "llamacpp")
         .with("MUNSHI__MODELS__LOCAL__MODEL", "small")
         .with("MUNSHI__MODELS__LOCAL__BASE_URL", "http://127.0.0.1:9/v1")

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::process::Stdio;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::Value;
 
 use crate::app::support::{Installation, Ran};
@@ -12,7 +12,7 @@ use crate::app::support::{Installation, Ran};
 const AT: [&str; 2] = ["--at", "2026-11-15T09:00:00Z"];
 
 /// An installation with the ready bindings of a shop.
-fn rangoli(engine: Engine) -> Installation {
+fn rangoli(engine: DatabaseEngine) -> Installation {
     let installation = Installation::migrated(engine);
     installation.json(&["apply", &ready("rangoli")]);
     installation
@@ -34,7 +34,7 @@ fn text_of(shown: &Value) -> String {
     system.chain(parts.map(|part| part["text"].as_str().unwrap())).collect()
 }
 
-fn the_prompt_is_exact(engine: Engine) {
+fn the_prompt_is_exact(engine: DatabaseEngine) {
     let installation = rangoli(engine);
     let message = "bhai woh jacket abhi bhi hai kya? size M";
     let shown = show(&installation, message, &[]);
@@ -60,12 +60,12 @@ fn the_prompt_is_exact(engine: Engine) {
 
 #[test]
 fn the_prompt_is_exact_on_sqlite() {
-    the_prompt_is_exact(Engine::Sqlite);
+    the_prompt_is_exact(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn the_prompt_is_exact_on_postgres() {
-    the_prompt_is_exact(Engine::Postgres);
+    the_prompt_is_exact(DatabaseEngine::Postgres);
 }
 
 const KNOWN: &str = r#"{
@@ -79,7 +79,7 @@ const KNOWN: &str = r#"{
 
 #[test]
 fn what_people_read() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     fs::write(installation.folder().join("known.json"), KNOWN).unwrap();
     let arguments = ["prompt", "show", "shop", "--message", "and the price?", "--known", "known.json"];
     let page = installation.run(&[&arguments[..], &AT[..]].concat()).ok();
@@ -98,7 +98,7 @@ fn masked_codes(text: &str) -> String {
         .collect()
 }
 
-fn nodes_write_the_same_fences(engine: Engine) {
+fn nodes_write_the_same_fences(engine: DatabaseEngine) {
     let installation = rangoli(engine);
     fs::write(installation.folder().join("known.json"), KNOWN).unwrap();
     let code = |installation: &Installation| {
@@ -116,17 +116,17 @@ fn nodes_write_the_same_fences(engine: Engine) {
 
 #[test]
 fn nodes_write_the_same_fences_on_sqlite() {
-    nodes_write_the_same_fences(Engine::Sqlite);
+    nodes_write_the_same_fences(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn nodes_write_the_same_fences_on_postgres() {
-    nodes_write_the_same_fences(Engine::Postgres);
+    nodes_write_the_same_fences(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn somebody_in_a_slice_sees_what_the_slice_gets() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     installation.json(&["export", "rangoli", "out/rangoli"]);
     let path = installation.folder().join("out/rangoli/bindings/shop.toml");
     let mut text = fs::read_to_string(&path).unwrap();
@@ -144,7 +144,7 @@ fn somebody_in_a_slice_sees_what_the_slice_gets() {
 
 #[test]
 fn each_way_to_have_no_prompt_is_told_apart() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     let run = |arguments: &[&str]| installation.run(&[&["prompt", "show"], arguments, &["--json"]].concat());
     run(&["nosuch", "--message", "hi"]).refused_as(5, "not_found");
     run(&["nosuch", "--tenant", "rangoli", "--message", "hi"]).refused_as(5, "not_found");
@@ -173,7 +173,7 @@ fn each_way_to_have_no_prompt_is_told_apart() {
 
 #[test]
 fn a_name_that_two_tenants_have_is_asked_about() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     installation.json(&["export", "rangoli", "out/other"]);
     let path = installation.folder().join("out/other/bindings/shop.toml");
     let text: String = fs::read_to_string(&path)
@@ -205,7 +205,7 @@ fn piped(installation: &Installation, text: &[u8], arguments: &[&str]) -> Ran {
 
 #[test]
 fn a_huge_message_is_shortened_and_one_past_all_bounds_refused() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     let arguments = ["prompt", "show", "shop", "--message", "-", "--json"];
     let long = "the blue one, or perhaps the green one? ".repeat(3_000);
     let shown: Value = serde_json::from_str(&piped(&installation, long.as_bytes(), &arguments).ok()).unwrap();
@@ -220,7 +220,7 @@ fn a_huge_message_is_shortened_and_one_past_all_bounds_refused() {
 
 #[test]
 fn another_profile_is_tried_without_being_applied() {
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     let compact = show(&installation, "hi", &["--profile", "compact"]);
     assert_eq!(compact["report"]["most"], 3_650);
     assert_eq!(show(&installation, "hi", &[])["report"]["most"], 7_700);
@@ -230,7 +230,7 @@ fn another_profile_is_tried_without_being_applied() {
 fn the_file_that_the_docs_show_is_read() {
     let docs = include_str!("../../../../docs/prompt.md");
     let file = docs.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
-    let installation = rangoli(Engine::Sqlite);
+    let installation = rangoli(DatabaseEngine::Sqlite);
     fs::write(installation.folder().join("known.json"), file).unwrap();
     let text = text_of(&show(&installation, "hi", &["--known", "known.json"]));
     for part in [

@@ -1,6 +1,6 @@
 //! Putting a backup back.
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::json;
 
 use crate::app::migrate::FUTURE;
@@ -13,7 +13,7 @@ fn names(installation: &Installation) -> Vec<String> {
 
 #[test]
 fn there_and_back_again() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "then"]);
     let copy = installation.json(&["backup"])["file"].as_str().unwrap().to_owned();
     installation.json(&["tenant", "add", "later"]);
@@ -39,7 +39,7 @@ fn a_server_is_not_robbed_of_its_database() {
 
 #[test]
 fn it_asks_first_unless_there_is_nothing_to_lose() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let copy = installation.json(&["backup", "copy.db"])["file"].as_str().unwrap().to_owned();
     let error = installation.run(&["restore", &copy]).refused(7);
     assert!(error.contains("add --yes"), "{error}");
@@ -51,7 +51,7 @@ fn it_asks_first_unless_there_is_nothing_to_lose() {
 
 #[test]
 fn a_damaged_database_is_replaced() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "sharma"]);
     installation.json(&["backup", "copy.db"]);
     std::fs::write(installation.file(), "not a database ".repeat(1000)).unwrap();
@@ -62,7 +62,7 @@ fn a_damaged_database_is_replaced() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_backup_is_refused_and_nothing_moves() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "sharma"]);
     let newer = Installation::sqlite();
     newer.migrate_to(&[TABLES, &[FUTURE]].concat()).await;
@@ -87,7 +87,7 @@ async fn what_is_no_backup_is_refused_and_nothing_moves() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_backup_says_what_comes_next() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let older = Installation::sqlite();
     older.migrate_to(&[munshi_store::MIGRATIONS]).await;
     let words = installation.run(&["restore", older.file().to_str().unwrap(), "--yes"]).ok();

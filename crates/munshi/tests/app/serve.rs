@@ -3,13 +3,13 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::app::support::Installation;
 
-fn a_fresh_server_answers(engine: Engine) {
+fn a_fresh_server_answers(engine: DatabaseEngine) {
     let installation = Installation::on(engine);
     let mut server = installation.serve();
     let (status, body) = server.get("/readyz");
@@ -33,12 +33,12 @@ fn a_fresh_server_answers(engine: Engine) {
 
 #[test]
 fn a_fresh_server_answers_on_sqlite() {
-    a_fresh_server_answers(Engine::Sqlite);
+    a_fresh_server_answers(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_fresh_server_answers_on_postgres() {
-    a_fresh_server_answers(Engine::Postgres);
+    a_fresh_server_answers(DatabaseEngine::Postgres);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_second_server_on_the_same_file_is_refused() {
 
 #[test]
 fn two_nodes_share_one_postgres() {
-    let installation = Installation::on(Engine::Postgres);
+    let installation = Installation::on(DatabaseEngine::Postgres);
     let (one, other) = (installation.serve(), installation.serve());
     assert_eq!((one.get("/readyz").0, other.get("/readyz").0), (200, 200));
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -74,7 +74,7 @@ const BACKUP: &str = r#"<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
   <sms address="VM-HDFCBK" date="soon" type="1" body="Rs.1.00 debited" />
 </smses>"#;
 
-fn a_phone_is_taken(engine: Engine) {
+fn a_phone_is_taken(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     installation.json(&["tenant", "add", "shop"]);
     let (file, report) = (installation.folder().join("sms.xml"), installation.folder().join("rows.jsonl"));
@@ -105,12 +105,12 @@ fn a_phone_is_taken(engine: Engine) {
 
 #[test]
 fn a_phones_messages_are_booked_once_on_sqlite() {
-    a_phone_is_taken(Engine::Sqlite);
+    a_phone_is_taken(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_phones_messages_are_booked_once_on_postgres() {
-    a_phone_is_taken(Engine::Postgres);
+    a_phone_is_taken(DatabaseEngine::Postgres);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use munshi_test_support::guarded::Browser;
-use munshi_test_support::{Engine, PATIENCE};
+use munshi_test_support::{DatabaseEngine, PATIENCE};
 use serde_json::{Value, json};
 
 use crate::app::support::Installation;
@@ -63,7 +63,7 @@ fn what_is_opened_at_the_machine_is_not_owned_by_a_planted_cookie() {
     assert_eq!(is_open(server.address, &own, "kirana-counter"), json!(true));
 }
 
-fn a_fresh_folder_gets_its_tables(engine: Engine) {
+fn a_fresh_folder_gets_its_tables(engine: DatabaseEngine) {
     let installation = Installation::on(engine);
     let nobody = installation.run(&["ask", "business-work", "what is today's date?"]).refused(5);
     assert!(nobody.contains("there is no tenant yet") && nobody.contains("munshi apply DIR"), "{nobody}");
@@ -76,10 +76,10 @@ fn a_fresh_folder_gets_its_tables(engine: Engine) {
 
 #[test]
 fn apply_and_ask_make_the_tables_on_sqlite() {
-    a_fresh_folder_gets_its_tables(Engine::Sqlite);
+    a_fresh_folder_gets_its_tables(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn apply_and_ask_make_the_tables_on_postgres() {
-    a_fresh_folder_gets_its_tables(Engine::Postgres);
+    a_fresh_folder_gets_its_tables(DatabaseEngine::Postgres);
 }

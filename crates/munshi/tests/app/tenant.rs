@@ -1,10 +1,10 @@
 //! Tenants, from the first to the archive, on both engines.
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 
 use crate::app::support::Installation;
 
-fn a_tenant_lives_and_is_put_away(engine: Engine) {
+fn a_tenant_lives_and_is_put_away(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     assert_eq!(installation.json(&["tenant", "list"])["items"], serde_json::json!([]));
     let added = installation.json(&["tenant", "add", "sharma-kirana"]);
@@ -32,17 +32,17 @@ fn a_tenant_lives_and_is_put_away(engine: Engine) {
 
 #[test]
 fn a_tenant_lives_and_is_put_away_on_sqlite() {
-    a_tenant_lives_and_is_put_away(Engine::Sqlite);
+    a_tenant_lives_and_is_put_away(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_tenant_lives_and_is_put_away_on_postgres() {
-    a_tenant_lives_and_is_put_away(Engine::Postgres);
+    a_tenant_lives_and_is_put_away(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn a_name_is_taken_once() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     installation.json(&["tenant", "add", "sharma"]);
     let error = installation.run(&["tenant", "add", "sharma"]).refused(6);
     assert!(error.contains("already a tenant called sharma\nhint: choose another"), "{error}");
@@ -51,7 +51,7 @@ fn a_name_is_taken_once() {
 
 #[test]
 fn unknown_and_impossible_names_are_told_apart() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     for verb in ["pause", "resume", "archive"] {
         let error = installation.run(&["tenant", verb, "nobody"]).refused(5);
         assert!(error.contains("no tenant called nobody"), "{error}");
@@ -67,7 +67,7 @@ fn unknown_and_impossible_names_are_told_apart() {
 
 #[test]
 fn a_long_list_comes_whole_or_as_much_as_asked_for() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     for number in 0..7 {
         installation.json(&["tenant", "add", &format!("shop-{number}")]);
     }
@@ -80,7 +80,7 @@ fn a_long_list_comes_whole_or_as_much_as_asked_for() {
 
 #[test]
 fn a_list_for_people() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let empty = installation.run(&["tenant", "list"]).ok();
     installation.json(&["tenant", "add", "sharma-kirana"]);
     installation.json(&["tenant", "add", "chai", "--zone", "Europe/London"]);
@@ -91,7 +91,7 @@ fn a_list_for_people() {
 
 #[test]
 fn before_there_are_tables_it_says_what_to_run() {
-    for engine in [Engine::Sqlite, Engine::Postgres] {
+    for engine in [DatabaseEngine::Sqlite, DatabaseEngine::Postgres] {
         let installation = Installation::on(engine);
         let error = installation.run(&["tenant", "list"]).refused(8);
         assert!(error.contains("munshi migrate"), "{error}");

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use munshi_test_support::{Engine, environment};
+use munshi_test_support::{DatabaseEngine, environment};
 
 use crate::app::chat::shop_of;
 use crate::app::support::{Installation, PROGRAM, Ran, Running, Speaking};
@@ -15,7 +15,7 @@ const REPLY: &str = "Ramesh owes you four hundred and fifty rupees. He took two 
                      then. You can remind him on Saturday. Shall I write it down for you? That is all there is to say.";
 
 /// A shop with its books.
-fn kirana(engine: Engine) -> Installation {
+fn kirana(engine: DatabaseEngine) -> Installation {
     let installation = Installation::migrated(engine);
     installation
         .json(&["apply", &format!("{}/../../packs/ledger/tenants/kirana", env!("CARGO_MANIFEST_DIR"))]);
@@ -66,7 +66,7 @@ fn an_empty_folder_offers_what_is_ready() {
 
 #[test]
 fn letters_are_whole_and_lines_are_several() {
-    let installation = kirana(Engine::Sqlite);
+    let installation = kirana(DatabaseEngine::Sqlite);
     play(&installation, "edited");
     assert_eq!(said(&installation), ["नस्ते!", "one\ntwo\nthree", "பழைய\nகணக்கு"]);
 }
@@ -74,7 +74,7 @@ fn letters_are_whole_and_lines_are_several() {
 #[test]
 fn ctrl_c_stops_the_answer_and_not_the_program() {
     let model = Speaking::start(REPLY, Duration::from_millis(150));
-    let (installation, _) = shop_of(Engine::Sqlite, &model);
+    let (installation, _) = shop_of(DatabaseEngine::Sqlite, &model);
     play(&installation, "stopped");
     let server = Running::start(installation.command(&["serve", "--json"]), &installation.folder());
     play(&installation, "stopped");
@@ -87,14 +87,14 @@ fn ctrl_c_stops_the_answer_and_not_the_program() {
 #[test]
 fn keys_that_are_pressed_while_an_answer_comes_are_not_lost() {
     let model = Speaking::start(REPLY, Duration::from_millis(60));
-    let (installation, _) = shop_of(Engine::Sqlite, &model);
+    let (installation, _) = shop_of(DatabaseEngine::Sqlite, &model);
     play(&installation, "left");
     play(&installation, "ahead");
 }
 
 #[test]
 fn what_is_offered_is_taken_by_its_number() {
-    let installation = kirana(Engine::Sqlite);
+    let installation = kirana(DatabaseEngine::Sqlite);
     play(&installation, "offered");
     let said = said(&installation);
     assert!(said.len() == 2 && said[1] != "1" && !said[1].is_empty(), "{said:?}");
@@ -102,7 +102,7 @@ fn what_is_offered_is_taken_by_its_number() {
 
 #[test]
 fn there_is_no_colour_where_none_is_wanted() {
-    play(&kirana(Engine::Sqlite), "plain");
+    play(&kirana(DatabaseEngine::Sqlite), "plain");
 }
 
 fn lines(installation: &Installation, arguments: &[&str], input: &str) -> Ran {
@@ -113,7 +113,7 @@ fn lines(installation: &Installation, arguments: &[&str], input: &str) -> Ran {
     Ran::of(child.wait_with_output().unwrap())
 }
 
-fn line_by_line(engine: Engine) {
+fn line_by_line(engine: DatabaseEngine) {
     let installation = kirana(engine);
     let ran = lines(&installation, &["chat", "counter"], "Ramesh ko 500 udhaar diya\n\n/cost\nwho owes me\n");
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -127,12 +127,12 @@ fn line_by_line(engine: Engine) {
 
 #[test]
 fn piped_it_answers_line_by_line_on_sqlite() {
-    line_by_line(Engine::Sqlite);
+    line_by_line(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn piped_it_answers_line_by_line_on_postgres() {
-    line_by_line(Engine::Postgres);
+    line_by_line(DatabaseEngine::Postgres);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn who_is_meant_is_told_where_nobody_can_be_asked() {
     let installation = Installation::sqlite();
     let ran = lines(&installation, &["chat"], "hi\n");
     assert!(ran.code == 5 && ran.err.contains("kirana") && ran.err.contains("rangoli"), "{ran:?}");
-    let installation = kirana(Engine::Sqlite);
+    let installation = kirana(DatabaseEngine::Sqlite);
     installation.json(&["apply", &format!("{}/../../tenants/saathi", env!("CARGO_MANIFEST_DIR"))]);
     let ran = lines(&installation, &["chat"], "hi\n");
     assert!(ran.code == 2 && ran.err.contains("counter"), "{ran:?}");

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use munshi_test_support::Engine;
-use munshi_tiers::{Answer, Resolver};
-use munshi_types::tier::{KeyKind, RoutingKey};
+use munshi_test_support::DatabaseEngine;
+use munshi_tiers::{AddressResolution, BindingResolver};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::app::support::{Installation, Ran, Running};
@@ -49,7 +49,7 @@ fn edit(folder: &std::path::Path, path: &str, from: &str, to: &str) {
     fs::write(folder.join(path), text.replace(from, to)).unwrap();
 }
 
-fn a_folder_goes_in_and_comes_out(engine: Engine) {
+fn a_folder_goes_in_and_comes_out(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     let folder = shop(&installation);
     let dir = "tenants/sharma";
@@ -97,61 +97,64 @@ fn a_folder_goes_in_and_comes_out(engine: Engine) {
 
 #[test]
 fn a_folder_goes_in_and_comes_out_on_sqlite() {
-    a_folder_goes_in_and_comes_out(Engine::Sqlite);
+    a_folder_goes_in_and_comes_out(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_folder_goes_in_and_comes_out_on_postgres() {
-    a_folder_goes_in_and_comes_out(Engine::Postgres);
+    a_folder_goes_in_and_comes_out(DatabaseEngine::Postgres);
 }
 
 /// What the command line does is seen by a resolver that was already at work, in another process.
-async fn a_change_reaches_another_process(engine: Engine) {
+async fn a_change_reaches_another_process(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     let folder = shop(&installation);
     installation.json(&["apply", "tenants/sharma"]);
-    let resolver = Resolver::new(installation.open().await);
+    let resolver = BindingResolver::new(installation.open().await);
     let (watching, stop) = (resolver.clone(), CancellationToken::new());
     let token = stop.clone();
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn(async move { watching.watch(token).await });
-    let key = RoutingKey::new(KeyKind::Host, "sharma.example").unwrap();
-    let until = async |wanted: &dyn Fn(&Answer) -> bool| {
+    let key = RoutingKey::new(RoutingKeyKind::Host, "sharma.example").unwrap();
+    let until = async |wanted: &dyn Fn(&AddressResolution) -> bool| {
         let began = Instant::now();
         while !wanted(&resolver.resolve(&key, Some("+919800000001")).await.unwrap()) {
             assert!(began.elapsed() < SOON, "not seen soon");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.version == 1)).await;
+    until(&|answer| matches!(answer, AddressResolution::Bound(found) if found.human.version == 1)).await;
     edit(&folder, "humans/meera.md", "warm", "brisk");
     installation.json(&["apply", "tenants/sharma"]);
-    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.version == 2)).await;
+    until(&|answer| matches!(answer, AddressResolution::Bound(found) if found.human.version == 2)).await;
     installation.json(&["tier", "rollback", "sharma", "human", "meera"]);
-    until(&|answer| matches!(answer, Answer::Bound(found) if found.human.body.voice.tone == "warm")).await;
+    until(
+        &|answer| matches!(answer, AddressResolution::Bound(found) if found.human.body.voice.tone == "warm"),
+    )
+    .await;
     installation.json(&["tenant", "pause", "sharma"]);
-    until(&|answer| matches!(answer, Answer::TenantPaused(_))).await;
+    until(&|answer| matches!(answer, AddressResolution::TenantPaused(_))).await;
     installation.json(&["tenant", "resume", "sharma"]);
-    until(&|answer| matches!(answer, Answer::Bound(_))).await;
+    until(&|answer| matches!(answer, AddressResolution::Bound(_))).await;
     fs::remove_file(folder.join("bindings/counter.toml")).unwrap();
     installation.json(&["apply", "tenants/sharma", "--prune"]);
-    until(&|answer| matches!(answer, Answer::BindingArchived { .. })).await;
+    until(&|answer| matches!(answer, AddressResolution::BindingArchived { .. })).await;
     stop.cancel();
     tasks.join_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_reaches_another_process_on_sqlite() {
-    a_change_reaches_another_process(Engine::Sqlite).await;
+    a_change_reaches_another_process(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_reaches_another_process_on_postgres() {
-    a_change_reaches_another_process(Engine::Postgres).await;
+    a_change_reaches_another_process(DatabaseEngine::Postgres).await;
 }
 
 /// Many processes at once: each does all of its own or nothing.
-fn processes_do_not_mix(engine: Engine) {
+fn processes_do_not_mix(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     shop(&installation);
     installation.json(&["apply", "tenants/sharma"]);
@@ -180,12 +183,12 @@ fn processes_do_not_mix(engine: Engine) {
 
 #[test]
 fn processes_do_not_mix_on_sqlite() {
-    processes_do_not_mix(Engine::Sqlite);
+    processes_do_not_mix(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn processes_do_not_mix_on_postgres() {
-    processes_do_not_mix(Engine::Postgres);
+    processes_do_not_mix(DatabaseEngine::Postgres);
 }
 
 /// The number of the newest change that the server knows.
@@ -196,7 +199,7 @@ fn change_of(server: &Running) -> u64 {
 }
 
 /// A running server sees what the command line does, each within a second.
-fn a_change_reaches_the_running_server(engine: Engine) {
+fn a_change_reaches_the_running_server(engine: DatabaseEngine) {
     let installation = Installation::on(engine);
     let server = installation.serve();
     let folder = shop(&installation);
@@ -230,17 +233,17 @@ fn a_change_reaches_the_running_server(engine: Engine) {
 
 #[test]
 fn a_change_reaches_the_running_server_on_sqlite() {
-    a_change_reaches_the_running_server(Engine::Sqlite);
+    a_change_reaches_the_running_server(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn a_change_reaches_the_running_server_on_postgres() {
-    a_change_reaches_the_running_server(Engine::Postgres);
+    a_change_reaches_the_running_server(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn what_people_read() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = shop(&installation);
     let mut pages = vec![installation.run(&["apply", "tenants/sharma", "--author", "asha"]).ok()];
     edit(&folder, "humans/meera.md", "I always did.", "I never stopped.");
@@ -260,7 +263,7 @@ fn what_people_read() {
 
 #[test]
 fn bad_files_are_refused_with_their_places() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = shop(&installation);
     edit(&folder, "agents/own.toml", "[limits]", "[limts]");
     edit(&folder, "bindings/counter.toml", "team = \"counter\"", "team = \"counte\"");
@@ -286,7 +289,7 @@ fn bad_files_are_refused_with_their_places() {
 
 #[test]
 fn what_is_not_there_is_told_apart() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     shop(&installation);
     installation.json(&["apply", "tenants/sharma"]);
     installation.run(&["tier", "log", "nobody", "human", "meera", "--json"]).refused_as(5, "not_found");
@@ -314,7 +317,7 @@ fn a_schema_is_printed_for_every_kind() {
 
 #[test]
 fn a_tier_is_shown_whole_and_can_not_drive_the_terminal() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = shop(&installation);
     edit(&folder, "humans/meera.md", "I always did.", "I always \u{1b}[2Jdid.");
     edit(&folder, "agents/base.toml", "guardrails", "policy.deny = [\"ledger.erase\"]\nguardrails");
@@ -328,7 +331,7 @@ fn a_tier_is_shown_whole_and_can_not_drive_the_terminal() {
 
 #[test]
 fn what_happened_to_a_tier_is_told_and_edited_files_are_kept() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     let folder = shop(&installation);
     let ravi = "+++\nname = \"Ravi\"\nidentity = \"You.\"\n+++\n";
     fs::write(folder.join("humans/ravi.md"), ravi).unwrap();

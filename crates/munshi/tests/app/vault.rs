@@ -4,7 +4,7 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use munshi_test_support::Engine;
+use munshi_test_support::DatabaseEngine;
 
 use crate::app::support::{Installation, Ran};
 
@@ -16,7 +16,7 @@ fn set(installation: &Installation, arguments: &[&str], value: &str) -> Ran {
     Ran::of(child.wait_with_output().unwrap())
 }
 
-fn secrets_live_and_the_key_is_rotated(engine: Engine) {
+fn secrets_live_and_the_key_is_rotated(engine: DatabaseEngine) {
     let installation = Installation::migrated(engine);
     installation.json(&["tenant", "add", "shop"]);
     let mut told = set(&installation, &["razorpay.key", "--tenant", "shop"], "hunter2\n").ok();
@@ -49,17 +49,17 @@ fn secrets_live_and_the_key_is_rotated(engine: Engine) {
 
 #[test]
 fn secrets_live_and_the_key_is_rotated_on_sqlite() {
-    secrets_live_and_the_key_is_rotated(Engine::Sqlite);
+    secrets_live_and_the_key_is_rotated(DatabaseEngine::Sqlite);
 }
 
 #[test]
 fn secrets_live_and_the_key_is_rotated_on_postgres() {
-    secrets_live_and_the_key_is_rotated(Engine::Postgres);
+    secrets_live_and_the_key_is_rotated(DatabaseEngine::Postgres);
 }
 
 #[test]
 fn a_key_that_is_wrong_or_badly_kept_is_told() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     set(&installation, &["a"], "hunter2").ok();
     let key = installation.data().join("vault.key");
     std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -75,7 +75,7 @@ fn a_key_that_is_wrong_or_badly_kept_is_told() {
 
 #[test]
 fn what_can_not_be_kept_is_refused() {
-    let installation = Installation::migrated(Engine::Sqlite);
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
     assert_eq!(set(&installation, &["Bad Name"], "x").code, 2);
     assert_eq!(set(&installation, &["a"], "\n").code, 2);
     assert_eq!(set(&installation, &["a", "--tenant", "nobody"], "x").code, 5);

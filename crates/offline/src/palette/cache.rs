@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_types::tool::ToolSpec;
 
-use super::Palette;
+use super::PreparedToolSet;
 
 /// Bindings in use at once, generously; each is some hundred kilobytes.
 const KEPT: usize = 64;
 
 /// The latest palettes, the last used first.
 #[derive(Debug, Default)]
-pub(crate) struct Palettes {
+pub(crate) struct PreparedToolCache {
     kept: Mutex<VecDeque<Kept>>,
 }
 
@@ -22,11 +22,11 @@ struct Kept {
     /// Holding the specs keeps their addresses from being used again, so that the same addresses are the same tools.
     specs: Vec<Arc<ToolSpec>>,
     fingerprint: u64,
-    palette: Arc<Palette>,
+    palette: Arc<PreparedToolSet>,
 }
 
-impl Palettes {
-    pub(crate) fn get(&self, specs: &[Arc<ToolSpec>]) -> Arc<Palette> {
+impl PreparedToolCache {
+    pub(crate) fn get(&self, specs: &[Arc<ToolSpec>]) -> Arc<PreparedToolSet> {
         let same = |kept: &Kept| {
             kept.specs.len() == specs.len()
                 && kept.specs.iter().zip(specs).all(|(one, other)| Arc::ptr_eq(one, other))
@@ -40,7 +40,7 @@ impl Palettes {
         if let Some(found) = self.take(equal) {
             return found;
         }
-        let palette = Arc::new(Palette::new(specs));
+        let palette = Arc::new(PreparedToolSet::new(specs));
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.push_front(Kept { specs: specs.to_vec(), fingerprint, palette: Arc::clone(&palette) });
         kept.truncate(KEPT);
@@ -48,7 +48,7 @@ impl Palettes {
     }
 
     /// A kept palette, moved to the front.
-    fn take(&self, wanted: impl Fn(&Kept) -> bool) -> Option<Arc<Palette>> {
+    fn take(&self, wanted: impl Fn(&Kept) -> bool) -> Option<Arc<PreparedToolSet>> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let at = kept.iter().position(wanted)?;
         let found = kept.remove(at)?;
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn the_same_tools_are_prepared_once() {
         let spec = |about: &str| Arc::new(ToolSpec::read("look".parse().unwrap(), about, ""));
-        let palettes = Palettes::default();
+        let palettes = PreparedToolCache::default();
         let (one, equal, other) = (spec("a"), spec("a"), spec("b"));
         let first = palettes.get(std::slice::from_ref(&one));
         assert!(Arc::ptr_eq(&first, &palettes.get(&[one])));

@@ -6,25 +6,25 @@
 use serde_json::Value;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
+pub(crate) struct ArgumentField {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ToolArgumentKind,
     pub is_required: bool,
     /// Of the JSON value: paise for an integer, rupees for a number, a string as money is written.
-    pub form: Form,
+    pub form: ArgumentJsonType,
     /// A day that has been: a reading that is to come is none (`"when": "past"`).
     pub is_past: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ArgumentJsonType {
     Integer,
     Number,
     Text,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum ToolArgumentKind {
     Money,
     Quantity,
     Unit,
@@ -38,18 +38,18 @@ pub(crate) enum Kind {
     /// The same, for a tool that reads it itself: it answers for what it makes of every word.
     Sentence,
     /// One of these, each with the words people use for it.
-    Choice(Vec<Choice>),
+    Choice(Vec<ArgumentChoice>),
     /// Nothing a message can be searched for.
     Unknown,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Choice {
+pub(crate) struct ArgumentChoice {
     pub value: Value,
     pub words: Vec<String>,
 }
 
-impl Kind {
+impl ToolArgumentKind {
     /// The keys of the single words that stand for its choices.
     pub(crate) fn words(&self) -> Vec<String> {
         let Self::Choice(choices) = self else { return Vec::new() };
@@ -59,12 +59,12 @@ impl Kind {
 }
 
 /// The fields of a schema in the order it gives them.
-pub(crate) fn fields(schema: &Value) -> Vec<Field> {
+pub(crate) fn fields(schema: &Value) -> Vec<ArgumentField> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Vec::new() };
     let required = schema.get("required").and_then(Value::as_array);
     let is_required =
         |name: &str| required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)));
-    let field = |(name, property): (&String, &Value)| Field {
+    let field = |(name, property): (&String, &Value)| ArgumentField {
         name: name.clone(),
         kind: kind(name, property),
         is_required: is_required(name),
@@ -74,55 +74,55 @@ pub(crate) fn fields(schema: &Value) -> Vec<Field> {
     properties.iter().map(field).collect()
 }
 
-fn form(property: &Value) -> Form {
+fn form(property: &Value) -> ArgumentJsonType {
     match property.get("type").and_then(Value::as_str) {
-        Some("integer") => Form::Integer,
-        Some("number") => Form::Number,
-        _ => Form::Text,
+        Some("integer") => ArgumentJsonType::Integer,
+        Some("number") => ArgumentJsonType::Number,
+        _ => ArgumentJsonType::Text,
     }
 }
 
-fn kind(name: &str, property: &Value) -> Kind {
+fn kind(name: &str, property: &Value) -> ToolArgumentKind {
     if let Some(values) = property.get("enum").and_then(Value::as_array) {
-        return Kind::Choice(values.iter().map(|value| choice(value, property)).collect());
+        return ToolArgumentKind::Choice(values.iter().map(|value| choice(value, property)).collect());
     }
     if let Some(kind) = property.get("format").and_then(Value::as_str).and_then(by_format) {
         return kind;
     }
-    let is_number = form(property) != Form::Text;
+    let is_number = form(property) != ArgumentJsonType::Text;
     let said = |key| property.get(key).and_then(Value::as_str).unwrap_or_default();
     [name, said("title"), said("description")]
         .into_iter()
         .find_map(|text| by_name(text, is_number))
-        .unwrap_or(Kind::Unknown)
+        .unwrap_or(ToolArgumentKind::Unknown)
 }
 
 /// The words for a value: its own, and those under `words` in the property.
-fn choice(value: &Value, property: &Value) -> Choice {
+fn choice(value: &Value, property: &Value) -> ArgumentChoice {
     let own = value.as_str().map(|text| text.replace('_', " "));
     let more = value.as_str().and_then(|text| property.get("words")?.get(text)?.as_array());
     let more = more.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
-    Choice { value: value.clone(), words: own.into_iter().chain(more).collect() }
+    ArgumentChoice { value: value.clone(), words: own.into_iter().chain(more).collect() }
 }
 
-fn by_format(format: &str) -> Option<Kind> {
+fn by_format(format: &str) -> Option<ToolArgumentKind> {
     Some(match format {
-        "money" => Kind::Money,
-        "quantity" => Kind::Quantity,
-        "unit" => Kind::Unit,
-        "person" => Kind::Person,
-        "item" => Kind::Item,
-        "date" => Kind::Date,
-        "period" => Kind::Period,
-        "phone" => Kind::Phone,
-        "text" => Kind::Words,
-        "sentence" => Kind::Sentence,
+        "money" => ToolArgumentKind::Money,
+        "quantity" => ToolArgumentKind::Quantity,
+        "unit" => ToolArgumentKind::Unit,
+        "person" => ToolArgumentKind::Person,
+        "item" => ToolArgumentKind::Item,
+        "date" => ToolArgumentKind::Date,
+        "period" => ToolArgumentKind::Period,
+        "phone" => ToolArgumentKind::Phone,
+        "text" => ToolArgumentKind::Words,
+        "sentence" => ToolArgumentKind::Sentence,
         _ => return None,
     })
 }
 
 /// What a name says of its field, such as `amount` or `customer_name`.
-fn by_name(text: &str, is_number: bool) -> Option<Kind> {
+fn by_name(text: &str, is_number: bool) -> Option<ToolArgumentKind> {
     let text = text.to_ascii_lowercase();
     let has = |words: &[&str]| {
         text.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| words.contains(&word))
@@ -131,18 +131,21 @@ fn by_name(text: &str, is_number: bool) -> Option<Kind> {
         if has(&[
             "amount", "price", "total", "money", "paise", "rupees", "balance", "cost", "paid", "owed", "due",
         ]) {
-            return Some(Kind::Money);
+            return Some(ToolArgumentKind::Money);
         }
-        return has(&["quantity", "qty", "count", "number", "weight"]).then_some(Kind::Quantity);
+        return has(&["quantity", "qty", "count", "number", "weight"]).then_some(ToolArgumentKind::Quantity);
     }
     for (words, kind) in [
-        (&["unit"][..], Kind::Unit),
-        (&["phone", "mobile", "telephone"], Kind::Phone),
-        (&["date", "day", "when", "due"], Kind::Date),
-        (&["period"], Kind::Period),
-        (&["person", "customer", "supplier", "party", "contact", "who", "whom", "name"], Kind::Person),
-        (&["item", "product", "goods", "thing", "what", "category"], Kind::Item),
-        (&["note", "text", "remark", "message", "reason", "query"], Kind::Words),
+        (&["unit"][..], ToolArgumentKind::Unit),
+        (&["phone", "mobile", "telephone"], ToolArgumentKind::Phone),
+        (&["date", "day", "when", "due"], ToolArgumentKind::Date),
+        (&["period"], ToolArgumentKind::Period),
+        (
+            &["person", "customer", "supplier", "party", "contact", "who", "whom", "name"],
+            ToolArgumentKind::Person,
+        ),
+        (&["item", "product", "goods", "thing", "what", "category"], ToolArgumentKind::Item),
+        (&["note", "text", "remark", "message", "reason", "query"], ToolArgumentKind::Words),
     ] {
         if has(words) {
             return Some(kind);
@@ -153,7 +156,7 @@ fn by_name(text: &str, is_number: bool) -> Option<Kind> {
 
 /// Whether a result's field is money, by its name.
 pub(crate) fn names_money(name: &str) -> bool {
-    by_name(name, true) == Some(Kind::Money)
+    by_name(name, true) == Some(ToolArgumentKind::Money)
 }
 
 #[cfg(test)]
@@ -176,12 +179,12 @@ mod tests {
         });
         let found = fields(&schema);
         let kind = |name: &str| found.iter().find(|field| field.name == name).unwrap().kind.clone();
-        assert_eq!(kind("how_much"), Kind::Money);
-        assert_eq!(kind("total"), Kind::Money);
-        assert_eq!(kind("customer_name"), Kind::Person);
-        assert_eq!(kind("on"), Kind::Date);
-        assert_eq!(kind("flag"), Kind::Unknown);
-        let Kind::Choice(choices) = kind("mode") else { panic!("no choice") };
+        assert_eq!(kind("how_much"), ToolArgumentKind::Money);
+        assert_eq!(kind("total"), ToolArgumentKind::Money);
+        assert_eq!(kind("customer_name"), ToolArgumentKind::Person);
+        assert_eq!(kind("on"), ToolArgumentKind::Date);
+        assert_eq!(kind("flag"), ToolArgumentKind::Unknown);
+        let ToolArgumentKind::Choice(choices) = kind("mode") else { panic!("no choice") };
         assert_eq!(choices[1].words, ["cash", "nakad"]);
         assert!(found.iter().filter(|field| field.is_required).count() == 1);
     }

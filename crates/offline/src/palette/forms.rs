@@ -5,12 +5,13 @@
 
 use munshi_types::Language;
 
-use crate::words::{Class, Classes, SmallWords};
+use crate::words::{SmallWordClass, SmallWordClassSet, SmallWords};
 
-const PAST: Classes = Classes::of(&[Class::Did, Class::DidMe, Class::DidOther]);
+const PAST: SmallWordClassSet =
+    SmallWordClassSet::of(&[SmallWordClass::Did, SmallWordClass::DidMe, SmallWordClass::DidOther]);
 
 /// What a past verb may be without its ending, with whose ending that is.
-pub(super) fn roots(stem: &str, language: Language) -> impl Iterator<Item = (Class, &str)> {
+pub(super) fn roots(stem: &str, language: Language) -> impl Iterator<Item = (SmallWordClass, &str)> {
     let cut = SmallWords::get().forms(stem, language, PAST);
     cut.filter(|(root, _)| is_enough(root, stem)).map(|(root, class)| (class, root))
 }
@@ -18,7 +19,7 @@ pub(super) fn roots(stem: &str, language: Language) -> impl Iterator<Item = (Cla
 /// What a word of at least some letters may be without what hangs on it: also with the vowel that gave way to it, and without the glide that
 /// keeps two vowels apart.
 pub(crate) fn bare(stem: &str, language: Language, least: usize) -> impl Iterator<Item = String> {
-    let cut = SmallWords::get().forms(stem, language, Classes::of(&[Class::Bent]));
+    let cut = SmallWords::get().forms(stem, language, SmallWordClassSet::of(&[SmallWordClass::Bent]));
     let long = cut.filter(move |(front, _)| front.len() >= least);
     long.flat_map(|(front, _)| {
         let glide = front.strip_suffix(['y', 'v']).map(str::to_owned);

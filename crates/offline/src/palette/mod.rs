@@ -6,11 +6,13 @@ mod forms;
 mod pattern;
 mod vocabulary;
 
-pub(crate) use cache::Palettes;
-pub(crate) use fields::{Choice, Field, Form, Kind, fields, names_money};
+pub(crate) use cache::PreparedToolCache;
+pub(crate) use fields::{
+    ArgumentChoice, ArgumentField, ArgumentJsonType, ToolArgumentKind, fields, names_money,
+};
 pub(crate) use forms::bare;
-pub(crate) use pattern::{Pattern, braces, shown};
-pub(crate) use vocabulary::{Match, Vocabulary};
+pub(crate) use pattern::{PhrasePattern, braces, shown};
+pub(crate) use vocabulary::{PhraseVocabulary, VocabularyMatch};
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -20,18 +22,18 @@ use munshi_types::Language;
 use munshi_types::tool::ToolSpec;
 
 #[derive(Debug)]
-pub(crate) struct Palette {
-    pub tools: Vec<Tool>,
-    pub vocabulary: Vocabulary,
+pub(crate) struct PreparedToolSet {
+    pub tools: Vec<PreparedTool>,
+    pub vocabulary: PhraseVocabulary,
     /// The keys of all words that stand for a choice.
     pub chosen: HashSet<String>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Tool {
+pub(crate) struct PreparedTool {
     pub spec: Arc<ToolSpec>,
-    pub fields: Vec<Field>,
-    pub patterns: Vec<Pattern>,
+    pub fields: Vec<ArgumentField>,
+    pub patterns: Vec<PhrasePattern>,
     /// The words of its phrases, as places in the vocabulary, with the languages they are said in.
     cues: HashMap<usize, Languages>,
     /// Words that name an argument in its examples.
@@ -40,14 +42,14 @@ pub(crate) struct Tool {
     choices: HashSet<String>,
 }
 
-impl Tool {
+impl PreparedTool {
     pub(crate) fn name(&self) -> &str {
         self.spec.name.as_str()
     }
 
     /// Whether it takes the whole message and answers for what it makes of it.
     pub(crate) fn reads_itself(&self) -> bool {
-        self.wants(&Kind::Sentence).is_some()
+        self.wants(&ToolArgumentKind::Sentence).is_some()
     }
 
     /// Whether a word says in one of these languages that the tool is wanted. English is mixed into all of them.
@@ -66,27 +68,27 @@ impl Tool {
     pub(crate) fn explains(&self, entry: usize, is_cue: bool) -> f32 {
         match self.cues.contains_key(&entry) || self.named.contains(&entry) {
             true => 1.0,
-            false if self.wants(&Kind::Item).is_none() => 0.0,
+            false if self.wants(&ToolArgumentKind::Item).is_none() => 0.0,
             false if is_cue => 0.2,
             false => 0.4,
         }
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
+    pub(crate) fn field(&self, name: &str) -> Option<&ArgumentField> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    pub(crate) fn wants(&self, kind: &Kind) -> Option<&Field> {
+    pub(crate) fn wants(&self, kind: &ToolArgumentKind) -> Option<&ArgumentField> {
         self.fields.iter().find(|field| field.kind == *kind)
     }
 
     /// Whether it cannot be called without one.
-    pub(crate) fn needs(&self, kind: &Kind) -> bool {
+    pub(crate) fn needs(&self, kind: &ToolArgumentKind) -> bool {
         self.wants(kind).is_some_and(|field| field.is_required)
     }
 }
 
-fn cues(patterns: &[Pattern]) -> HashMap<usize, Languages> {
+fn cues(patterns: &[PhrasePattern]) -> HashMap<usize, Languages> {
     let mut found: HashMap<usize, Languages> = HashMap::new();
     for pattern in patterns {
         for word in &pattern.words {
@@ -97,9 +99,9 @@ fn cues(patterns: &[Pattern]) -> HashMap<usize, Languages> {
     found
 }
 
-impl Palette {
+impl PreparedToolSet {
     pub(crate) fn new(specs: &[Arc<ToolSpec>]) -> Self {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = PhraseVocabulary::default();
         let mut counts: HashMap<(usize, usize), f32> = HashMap::new();
         let mut tools = Vec::with_capacity(specs.len());
         for (at, spec) in specs.iter().enumerate() {
@@ -117,7 +119,7 @@ impl Palette {
             let named = patterns.iter().flat_map(|pattern| pattern.named.iter().copied()).collect();
             let cues = cues(&patterns);
             let choices = fields.iter().flat_map(|field| field.kind.words()).collect();
-            tools.push(Tool { spec: Arc::clone(spec), fields, patterns, cues, named, choices });
+            tools.push(PreparedTool { spec: Arc::clone(spec), fields, patterns, cues, named, choices });
         }
         vocabulary.share(&counts, tools.len());
         let chosen =
@@ -125,7 +127,7 @@ impl Palette {
         Self { tools, vocabulary, chosen }
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<&Tool> {
+    pub(crate) fn find(&self, name: &str) -> Option<&PreparedTool> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 }

@@ -7,35 +7,39 @@ use munshi_lang::fold;
 use munshi_types::Language;
 use munshi_types::tool::ToolSpec;
 
-use super::fields::{Field, Kind};
-use super::vocabulary::Vocabulary;
-use crate::mood::{Actor, Mood};
-use crate::reading::{Before, Reading, Word};
-use crate::roles::Role;
-use crate::spans::{Known, Span, spans};
+use super::fields::{ArgumentField, ToolArgumentKind};
+use super::vocabulary::PhraseVocabulary;
+use crate::mood::{SentenceActor, SentenceMood};
+use crate::reading::{OfflineReading, OfflineReadingContext, OfflineWord};
+use crate::roles::NameRole;
+use crate::spans::{NameSpan, WordKnowledge, spans};
 
 /// A name that is no word of any language here.
 const SOMEBODY: &str = "Xzibqo";
 const SOMETHING: &str = "xzobqi";
 
 #[derive(Debug)]
-pub(crate) struct Pattern {
+pub(crate) struct PhrasePattern {
     pub language: Language,
     /// Places in the vocabulary.
     pub words: Vec<usize>,
     /// Words that named an argument in an example: they speak for the tool, but need not be said.
     pub named: Vec<usize>,
     /// The part the person has in it.
-    pub role: Option<Role>,
-    pub actor: Option<Actor>,
-    pub mood: Mood,
+    pub role: Option<NameRole>,
+    pub actor: Option<SentenceActor>,
+    pub mood: SentenceMood,
     pub has_person: bool,
     /// The speaker receives in it: enakku kadan kuduthaan.
     pub has_speaker: bool,
 }
 
 /// The patterns of a tool, its words added to the vocabulary.
-pub(crate) fn patterns(spec: &ToolSpec, fields: &[Field], vocabulary: &mut Vocabulary) -> Vec<Pattern> {
+pub(crate) fn patterns(
+    spec: &ToolSpec,
+    fields: &[ArgumentField],
+    vocabulary: &mut PhraseVocabulary,
+) -> Vec<PhrasePattern> {
     let mut found = Vec::new();
     for (language, phrases) in &spec.phrases {
         for phrase in phrases {
@@ -60,13 +64,18 @@ pub(crate) fn patterns(spec: &ToolSpec, fields: &[Field], vocabulary: &mut Vocab
     found
 }
 
-const fn is_named(kind: &Kind) -> bool {
-    matches!(kind, Kind::Person | Kind::Item | Kind::Unknown)
+const fn is_named(kind: &ToolArgumentKind) -> bool {
+    matches!(kind, ToolArgumentKind::Person | ToolArgumentKind::Item | ToolArgumentKind::Unknown)
 }
 
-fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Vocabulary) -> Pattern {
-    let before = Before { language: Some(language), ..Before::default() };
-    let mut reading = Reading::new(text, &before);
+fn pattern(
+    text: &str,
+    language: Language,
+    values: &[&str],
+    vocabulary: &mut PhraseVocabulary,
+) -> PhrasePattern {
+    let before = OfflineReadingContext { language: Some(language), ..OfflineReadingContext::default() };
+    let mut reading = OfflineReading::new(text, &before);
     reading.release(|_| true);
     let parts = || values.iter().flat_map(|value| value.split_whitespace());
     let is_value = |word: &str| parts().any(|part| word.starts_with(part));
@@ -87,16 +96,17 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
             list.push(place);
         }
     }
-    let is_cue =
-        |at: usize| names.get(at) != Some(&true) && reading.words.get(at).is_some_and(Word::is_content);
-    let spans = spans(&reading, |at| if is_cue(at) { Known::Cue } else { Known::No });
+    let is_cue = |at: usize| {
+        names.get(at) != Some(&true) && reading.words.get(at).is_some_and(OfflineWord::is_content)
+    };
+    let spans = spans(&reading, |at| if is_cue(at) { WordKnowledge::Cue } else { WordKnowledge::No });
     let is_person = |text: &str| text.contains(SOMEBODY) || (is_value(text) && !text.contains(SOMETHING));
     let person = spans.iter().find(|span| is_person(&span.text));
-    Pattern {
+    PhrasePattern {
         language,
         words,
         named,
-        role: person.and_then(Span::role),
+        role: person.and_then(NameSpan::role),
         actor: reading.actor,
         mood: reading.mood,
         has_person: person.is_some(),
@@ -105,7 +115,7 @@ fn pattern(text: &str, language: Language, values: &[&str], vocabulary: &mut Voc
 }
 
 /// A phrase with something in the place of its braces.
-fn stand_ins(phrase: &str, fields: &[Field]) -> String {
+fn stand_ins(phrase: &str, fields: &[ArgumentField]) -> String {
     let mut out = String::with_capacity(phrase.len());
     let mut rest = phrase;
     while let Some((before, after)) = rest.split_once('{') {
@@ -113,10 +123,10 @@ fn stand_ins(phrase: &str, fields: &[Field]) -> String {
         out.push_str(before);
         let kind = fields.iter().find(|field| field.name == name).map(|field| &field.kind);
         out.push_str(match kind {
-            Some(Kind::Person) => SOMEBODY,
-            Some(Kind::Money) => "₹501",
-            Some(Kind::Quantity) => "5 kg",
-            Some(Kind::Unit | Kind::Date | Kind::Period) => "",
+            Some(ToolArgumentKind::Person) => SOMEBODY,
+            Some(ToolArgumentKind::Money) => "₹501",
+            Some(ToolArgumentKind::Quantity) => "5 kg",
+            Some(ToolArgumentKind::Unit | ToolArgumentKind::Date | ToolArgumentKind::Period) => "",
             _ => SOMETHING,
         });
         rest = after;

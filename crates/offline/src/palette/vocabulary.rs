@@ -7,8 +7,8 @@ use munshi_lang::lexicon::Languages;
 use munshi_types::Language;
 
 use super::forms::{bare, roots};
-use crate::reading::Word;
-use crate::words::Class;
+use crate::reading::OfflineWord;
+use crate::words::SmallWordClass;
 
 /// From this likeness on, a word may be another spelling of one; of few letters more must agree.
 const fn alike(letters: usize) -> f32 {
@@ -19,18 +19,18 @@ const fn alike(letters: usize) -> f32 {
 const SHORT: usize = 5;
 
 #[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
-    pub entries: Vec<Entry>,
+pub(crate) struct PhraseVocabulary {
+    pub entries: Vec<VocabularyEntry>,
     by_key: HashMap<String, usize>,
     by_stem: HashMap<String, Vec<usize>>,
     by_skeleton: HashMap<String, Vec<usize>>,
     by_gram: HashMap<[u8; 3], Vec<usize>>,
     /// Past verbs without their endings.
-    by_root: HashMap<(Language, Class, String), Vec<usize>>,
+    by_root: HashMap<(Language, SmallWordClass, String), Vec<usize>>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct VocabularyEntry {
     /// Its fold, with the sounds merged that spellings mix.
     pub stem: String,
     /// The languages whose phrases have it.
@@ -45,20 +45,20 @@ pub(crate) struct Entry {
 
 /// A word of a message that is a word of the vocabulary, more or less.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Match {
+pub(crate) struct VocabularyMatch {
     pub entry: usize,
     pub likeness: f32,
     /// It is another form of that very word, by the grammar of its language.
     pub is_form: bool,
 }
 
-impl Match {
+impl VocabularyMatch {
     const fn new(entry: usize, likeness: f32) -> Self {
         Self { entry, likeness, is_form: false }
     }
 }
 
-impl Vocabulary {
+impl PhraseVocabulary {
     /// The place of a folded word, made when it is new.
     pub(crate) fn add(&mut self, key: &str, language: Language, is_cue: bool) -> usize {
         let at = match self.by_key.get(key) {
@@ -87,7 +87,13 @@ impl Vocabulary {
             self.by_gram.entry(gram).or_default().push(at);
         }
         let languages = Languages::NONE;
-        self.entries.push(Entry { stem, languages, weight: 0.0, shares: Vec::new(), is_cue: false });
+        self.entries.push(VocabularyEntry {
+            stem,
+            languages,
+            weight: 0.0,
+            shares: Vec::new(),
+            is_cue: false,
+        });
         at
     }
 
@@ -122,13 +128,13 @@ impl Vocabulary {
     }
 
     /// The word itself, or else the few most like it. A word of other languages than the message's counts less.
-    pub(crate) fn find(&self, word: &Word<'_>, languages: &[Language]) -> Vec<Match> {
-        let asks = word.classes.has(Class::Question);
+    pub(crate) fn find(&self, word: &OfflineWord<'_>, languages: &[Language]) -> Vec<VocabularyMatch> {
+        let asks = word.classes.has(SmallWordClass::Question);
         let least = if asks { SHORT - 2 } else { SHORT - 1 };
         // A name is no misspelt verb.
         let is_whole = word.is_capital || word.stem.len() < SHORT - 1;
         let mut found = match self.by_key.get(&word.key) {
-            Some(at) => vec![Match::new(*at, 1.0)],
+            Some(at) => vec![VocabularyMatch::new(*at, 1.0)],
             None if is_whole => Vec::new(),
             None => self.same(&word.stem),
         };
@@ -140,7 +146,7 @@ impl Vocabulary {
         if found.is_empty() && !is_whole {
             found = self.alike(&word.stem);
         }
-        let is_own = |entry: &Entry| {
+        let is_own = |entry: &VocabularyEntry| {
             entry.languages.has(Language::English)
                 || languages.iter().any(|language| entry.languages.has(*language))
         };
@@ -153,13 +159,13 @@ impl Vocabulary {
     }
 
     /// The words that are spelt otherwise and said alike.
-    fn same(&self, stem: &str) -> Vec<Match> {
-        self.by_stem.get(stem).into_iter().flatten().map(|at| Match::new(*at, 0.95)).collect()
+    fn same(&self, stem: &str) -> Vec<VocabularyMatch> {
+        self.by_stem.get(stem).into_iter().flatten().map(|at| VocabularyMatch::new(*at, 0.95)).collect()
     }
 
     /// Adds the past verbs, and for a question's word those, that a known one is another form of: who says it so in one
     /// phrase may in all.
-    fn add_forms(&self, stem: &str, languages: &[Language], asks: bool, found: &mut Vec<Match>) {
+    fn add_forms(&self, stem: &str, languages: &[Language], asks: bool, found: &mut Vec<VocabularyMatch>) {
         let Some(language) = languages.first().copied() else { return };
         let mut others = self.verbs(stem, language);
         if asks {
@@ -168,14 +174,14 @@ impl Vocabulary {
         }
         for at in others {
             if !found.iter().any(|known| known.entry == at) {
-                found.push(Match { is_form: true, ..Match::new(at, 0.95) });
+                found.push(VocabularyMatch { is_form: true, ..VocabularyMatch::new(at, 0.95) });
             }
         }
     }
 
-    fn alike(&self, stem: &str) -> Vec<Match> {
-        let all = |places: Option<&Vec<usize>>, likeness: f32| -> Vec<Match> {
-            places.into_iter().flatten().map(|at| Match::new(*at, likeness)).collect()
+    fn alike(&self, stem: &str) -> Vec<VocabularyMatch> {
+        let all = |places: Option<&Vec<usize>>, likeness: f32| -> Vec<VocabularyMatch> {
+            places.into_iter().flatten().map(|at| VocabularyMatch::new(*at, likeness)).collect()
         };
         let bones = fold::skeleton(stem);
         let close =
@@ -184,7 +190,7 @@ impl Vocabulary {
     }
 
     /// The words that one is a form of, in its likeliest language.
-    fn formed(&self, stem: &str, languages: &[Language], least: usize) -> Vec<Match> {
+    fn formed(&self, stem: &str, languages: &[Language], least: usize) -> Vec<VocabularyMatch> {
         let Some(language) = languages.first().copied() else { return Vec::new() };
         let nouns = bare(stem, language, least).filter_map(|front| self.by_stem.get(&front));
         let nouns: Vec<usize> = nouns.flatten().copied().collect();
@@ -197,7 +203,10 @@ impl Vocabulary {
         }
         places.sort_unstable();
         places.dedup();
-        places.into_iter().map(|at| Match { is_form: true, ..Match::new(at, 0.95) }).collect()
+        places
+            .into_iter()
+            .map(|at| VocabularyMatch { is_form: true, ..VocabularyMatch::new(at, 0.95) })
+            .collect()
     }
 
     /// The past verbs of a language that one is a form of.
@@ -212,7 +221,7 @@ impl Vocabulary {
         found.flatten().copied().collect()
     }
 
-    fn near(&self, stem: &str) -> Vec<Match> {
+    fn near(&self, stem: &str) -> Vec<VocabularyMatch> {
         let mine: Vec<[u8; 3]> = grams(stem).collect();
         let mut shared: HashMap<usize, f32> = HashMap::new();
         for gram in &mine {
@@ -227,9 +236,9 @@ impl Vocabulary {
             // A run of letters said twice is shared twice, and makes nothing more than alike.
             f32::min(2.0 * shared / all, 0.9)
         };
-        let mut found: Vec<Match> = shared
+        let mut found: Vec<VocabularyMatch> = shared
             .into_iter()
-            .map(|(at, shared)| Match::new(at, likeness(at, shared)))
+            .map(|(at, shared)| VocabularyMatch::new(at, likeness(at, shared)))
             .filter(|found| found.likeness >= alike(stem.len()))
             .collect();
         found.sort_by(|one, other| other.likeness.total_cmp(&one.likeness).then(one.entry.cmp(&other.entry)));
@@ -250,12 +259,12 @@ fn grams(stem: &str) -> impl Iterator<Item = [u8; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{Before, Reading};
+    use crate::reading::{OfflineReading, OfflineReadingContext};
 
     fn is_found(known: &str, said: &str) -> bool {
-        let mut vocabulary = Vocabulary::default();
+        let mut vocabulary = PhraseVocabulary::default();
         vocabulary.add(&fold::key(known), Language::Hindi, true);
-        let reading = Reading::new(said, &Before::default());
+        let reading = OfflineReading::new(said, &OfflineReadingContext::default());
         reading.words.first().is_some_and(|word| !vocabulary.find(word, &[Language::Hindi]).is_empty())
     }
 

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_lang::{Form, Language, Voice};
+use munshi_lang::{Language, Locale, ScriptForm};
 use munshi_pack::{
-    Beat, Call, CommandFailed, Given, House, Reading, Scene, Severity, ShownBody, Sink, Visit,
+    AlertSeverity, HeartbeatTick, PackArgumentValues, PackCommandCall, PackCommandError, PackCommandOutput,
+    PackPageBody, PackPageRequest, PackReading, PackRegistry, PackTurnContext,
 };
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, Dispatcher, Next, NoJournal, Want};
+use munshi_tools::{FailureHint, NoActJournal, ToolAnswer, ToolCallRequest, ToolDispatcher};
 use munshi_types::tier::Channel;
 use munshi_types::{Autonomy, Clock, Conduct, TenantId, Zone};
 use serde_json::{Value, json};
@@ -25,18 +26,21 @@ use serde_json::{Value, json};
 use crate::pack::{Board, all};
 
 struct Shop {
-    house: House,
-    dispatcher: Dispatcher,
+    house: PackRegistry,
+    dispatcher: ToolDispatcher,
     tenant: TenantId,
     owner: Principal,
 }
 
 impl Shop {
     async fn open(test: &TestDb) -> Self {
-        let house = House::install_all(&[Arc::new(Board { clock: test.clock.clone() })]).unwrap();
-        let office = Office::new(test.ids.clone(), Governor::new(Settings::default(), test.ids.clone()));
+        let house = PackRegistry::install_all(&[Arc::new(Board { clock: test.clock.clone() })]).unwrap();
+        let office = ActServices::new(
+            test.ids.clone(),
+            BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()),
+        );
         let registry = Arc::new(house.tools.clone());
-        let dispatcher = Dispatcher::new(test.db.clone(), Arc::new(office), registry, test.clock.clone());
+        let dispatcher = ToolDispatcher::new(test.db.clone(), Arc::new(office), registry, test.clock.clone());
         let tenant = test.tenant("house").await;
         let person = Person { role: Some(Role::Owner), ..Person::new(&test.ids, "Asha", test.clock.now()) };
         let id = person.id;
@@ -44,17 +48,17 @@ impl Shop {
         Self { house, dispatcher, tenant, owner: Principal::member(tenant, id, Role::Owner) }
     }
 
-    fn want(&self, test: &TestDb, name: &str, arguments: Value) -> Want {
+    fn want(&self, test: &TestDb, name: &str, arguments: Value) -> ToolCallRequest {
         let all: Vec<_> = "board.*".parse().into_iter().collect();
-        Want {
+        ToolCallRequest {
             act: test.ids.next(),
             name: name.to_owned(),
             arguments,
             offered: true,
-            wanted: Wanted::Act,
-            caller: Caller {
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
                 principal: self.owner.clone(),
-                door: Door::Private,
+                door: CallerAudience::Private,
                 binding: None,
                 run: None,
                 session: None,
@@ -73,21 +77,21 @@ impl Shop {
         }
     }
 
-    async fn call(&self, test: &TestDb, name: &str, arguments: Value) -> Answer {
+    async fn call(&self, test: &TestDb, name: &str, arguments: Value) -> ToolAnswer {
         let want = self.want(test, name, arguments);
-        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+        self.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
     }
 
     async fn pin(&self, test: &TestDb, title: &str, text: &str) -> Value {
         let answer = self.call(test, "pin_notice", json!({ "title": title, "text": text })).await;
-        let Answer::Done(seen) = answer else { panic!("{answer:?}") };
+        let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
         seen.value
     }
 
-    fn scene(&self, test: &TestDb, message: &str) -> Scene {
-        Scene {
+    fn scene(&self, test: &TestDb, message: &str) -> PackTurnContext {
+        PackTurnContext {
             principal: self.owner.clone(),
-            door: Door::Private,
+            door: CallerAudience::Private,
             binding: test.ids.next(),
             session: test.ids.next(),
             channel: Channel::Web,
@@ -101,8 +105,8 @@ impl Shop {
         }
     }
 
-    fn visit(&self, test: &TestDb, rest: &str) -> Visit {
-        Visit {
+    fn visit(&self, test: &TestDb, rest: &str) -> PackPageRequest {
+        PackPageRequest {
             principal: self.owner.clone(),
             rest: rest.to_owned(),
             query: Vec::new(),
@@ -116,8 +120,8 @@ impl Shop {
 #[derive(Default)]
 struct Heard(Vec<(Value, String)>);
 
-impl Sink for Heard {
-    fn answer(&mut self, value: &Value, words: &str) -> Result<(), CommandFailed> {
+impl PackCommandOutput for Heard {
+    fn answer(&mut self, value: &Value, words: &str) -> Result<(), PackCommandError> {
         self.0.push((value.clone(), words.to_owned()));
         Ok(())
     }
@@ -131,9 +135,9 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         shop.pin(&test, "पानी", "No water on Monday").await;
         let answer = shop.call(&test, "find_notice", json!({ "words": "paani" })).await;
-        let Answer::Done(seen) = answer else { panic!("{answer:?}") };
+        let ToolAnswer::Done(seen) = answer else { panic!("{answer:?}") };
         assert_eq!((&seen.value["count"], &seen.value["notices"][0]["title"]), (&json!(1), &json!("पानी")));
-        let english = Voice::new(Language::English, Form::Latin);
+        let english = Locale::new(Language::English, ScriptForm::Latin);
         let reply = shop.house.tools.get("pin_notice").unwrap().known.spec.reply.clone().unwrap();
         let said = shop.house.say(english, &reply, &[("title".to_owned(), "Water".to_owned())]).unwrap();
         assert_eq!(said, "I have put up the notice Water.");
@@ -144,13 +148,13 @@ on_both_engines! {
         shop.pin(&test, "Lift repair", "Tomorrow").await;
         let want = shop.want(&test, "read_notice", json!({ "title": "lift" }));
         for _ in 0..2 {
-            let answer = shop.dispatcher.call(want.clone(), Arc::new(NoJournal)).await.unwrap();
-            let Answer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
+            let answer = shop.dispatcher.call(want.clone(), Arc::new(NoActJournal)).await.unwrap();
+            let ToolAnswer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
             let (by, arguments) = next.search().unwrap();
             assert_eq!((code.as_str(), by.tool.as_str()), ("not_found", "find_notice"));
             assert_eq!(answer.for_model()["search"], json!({ "tool": "find_notice", "arguments": { "words": "lift" } }));
             let found = shop.call(&test, by.tool.as_str(), arguments).await;
-            assert!(matches!(&found, Answer::Done(seen) if seen.value["count"] == 1), "{found:?}");
+            assert!(matches!(&found, ToolAnswer::Done(seen) if seen.value["count"] == 1), "{found:?}");
         }
     }
 
@@ -160,19 +164,19 @@ on_both_engines! {
         test.clock.advance(Duration::from_secs(1));
         shop.pin(&test, "meeting", "Block B").await;
         let answer = shop.call(&test, "read_notice", json!({ "title": "Meeting" })).await;
-        let Answer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
-        let Next::Choose { argument, choices } = next.as_ref() else { panic!("{next:?}") };
+        let ToolAnswer::Failed { code, next: Some(next), .. } = &answer else { panic!("{answer:?}") };
+        let FailureHint::Choose { argument, choices } = next.as_ref() else { panic!("{next:?}") };
         assert_eq!((code.as_str(), argument.as_str(), choices.len()), ("several", "title", 2));
         assert_eq!(answer.for_model()["choices"]["of"][1]["detail"], "Block B");
         let picked = shop.call(&test, "read_notice", json!({ "title": choices[1].value })).await;
-        assert!(matches!(&picked, Answer::Done(seen) if seen.value["text"] == "Block B"), "{picked:?}");
+        assert!(matches!(&picked, ToolAnswer::Done(seen) if seen.value["text"] == "Block B"), "{picked:?}");
     }
 
     async fn its_context_reader_and_checks_are_asked(test: TestDb) {
         let shop = Shop::open(&test).await;
         let value = shop.pin(&test, "Water", "Monday").await;
         let scene = shop.scene(&test, "NOTICE: Water: Tuesday too");
-        let Some(Reading::Call { tool, arguments }) = shop.house.readers[0].read(&scene) else { panic!() };
+        let Some(PackReading::Call { tool, arguments }) = shop.house.readers[0].read(&scene) else { panic!() };
         assert_eq!((tool.as_str(), &arguments["text"]), ("pin_notice", &json!("Tuesday too")));
         assert!(shop.house.readers[0].read(&shop.scene(&test, "good morning")).is_none());
         let (house, asked) = (shop.house.clone(), scene.clone());
@@ -198,26 +202,26 @@ on_both_engines! {
         let other = test.tenant("neighbour").await;
         for (days, alerts) in [(29, 0), (2, 1)] {
             test.clock.advance(Duration::from_secs(days * 86_400));
-            let (house, beat) = (shop.house.clone(), Beat { now: test.clock.now(), zone: Zone::default() });
+            let (house, beat) = (shop.house.clone(), HeartbeatTick { now: test.clock.now(), zone: Zone::default() });
             let told = test.db.read(shop.tenant, move |tx| house.heartbeats[0].what.beat(tx, &beat)).await.unwrap();
             assert_eq!(told.len(), alerts);
-            assert!(told.iter().all(|alert| alert.key == id && alert.severity == Severity::Notice));
+            assert!(told.iter().all(|alert| alert.key == id && alert.severity == AlertSeverity::Notice));
         }
         let (page, rest) = shop.house.page("board", "notices").unwrap();
         assert_eq!(rest, "");
         let (page, visit, one) = (page.clone(), shop.visit(&test, ""), shop.visit(&test, &id));
         let shown = test.db.read(shop.tenant, move |tx| Ok::<_, munshi_store::Error>((page.show(tx, &visit)?, page.show(tx, &one)?)));
         let (list, one) = shown.await.unwrap();
-        let ShownBody::Html(list) = list.unwrap().body else { panic!() };
+        let PackPageBody::Html(list) = list.unwrap().body else { panic!() };
         assert_eq!(list.as_str(), "<ul><li>&lt;b&gt;Water&lt;/b&gt;</li></ul>");
         assert_eq!(one.unwrap().title, "<b>Water</b>");
         assert_eq!(shop.house.page("board", &format!("/notices/{id}")).map(|(_, rest)| rest.to_owned()), Some(id));
         assert!(shop.house.page("board", "notice").is_none() && shop.house.page("other", "notices").is_none());
         let mut heard = Heard::default();
-        let mut given = Given::default();
+        let mut given = PackArgumentValues::default();
         given.add("words", "water");
         for tenant in [shop.tenant, other] {
-            let call = Call { db: &test.db, tenant, given: &given, now: test.clock.now(), ids: &test.ids, out: &mut heard };
+            let call = PackCommandCall { db: &test.db, tenant, given: &given, now: test.clock.now(), ids: &test.ids, out: &mut heard };
             shop.house.commands[0].what.run(call).await.unwrap();
         }
         assert_eq!(heard.0, [(json!({ "count": 1 }), "Notices: 1".to_owned()), (json!({ "count": 0 }), "Notices: 0".to_owned())]);

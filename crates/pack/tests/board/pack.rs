@@ -6,16 +6,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use munshi_lang::{fold, phrase_files};
 use munshi_pack::{
-    Alert, Argument, ArgumentKind, BadPack, Beat, Call, Check, Command, CommandFailed, ContextSource,
-    Gathered, Heartbeat, Html, Objection, Pack, Page, Reader, Reading, ReadyTenant, Room, Scene, Severity,
-    Shown, Visit, ready_files,
+    Alert, AlertSeverity, ContextSource, Heartbeat, HeartbeatTick, Html, InvalidPack, Objection, Pack,
+    PackArgument, PackArgumentKind, PackCheck, PackCommand, PackCommandCall, PackCommandError, PackInstaller,
+    PackPageContent, PackPageHandler, PackPageRequest, PackReader, PackReading, PackTurnContext,
+    PromptContribution, TenantTemplate, ready_files,
 };
 use munshi_safety::acts::Permit;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::{Migration, Result, Row, Tx, params};
-use munshi_tiers::prompt::Data;
-use munshi_tools::{Body, Choice, Done, Failure, Look, Write};
-use munshi_types::{ActId, Autonomy, Clock, Conduct, Effect, Language, Searching, Timestamp, ToolSpec};
+use munshi_tiers::prompt::UntrustedText;
+use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, WriteToolHandler};
+use munshi_types::{ActId, Autonomy, Clock, Conduct, Effect, FallbackSearch, Language, Timestamp, ToolSpec};
 use serde_json::{Value, json};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -48,18 +49,18 @@ impl Pack for Board {
         Conduct { autonomy: Autonomy::Act, read: own.clone(), write: own, ..Conduct::default() }
     }
 
-    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         room.phrases(&phrase_files!("phrases"))?;
-        room.tool(pin_spec(), Body::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
-        room.tool(read_spec(), Body::Look(Arc::new(Read)))?;
-        room.tool(find_spec(), Body::Look(Arc::new(Find)))?;
+        room.tool(pin_spec(), ToolHandler::Write(Arc::new(Pin { clock: self.clock.clone() })))?;
+        room.tool(read_spec(), ToolHandler::Look(Arc::new(Read)))?;
+        room.tool(find_spec(), ToolHandler::Look(Arc::new(Find)))?;
         room.context(Waiting);
         room.reader(Forwarded);
         room.check(Sober);
         room.heartbeat(Stale)?;
         room.page(Notices)?;
         room.command(Count)?;
-        room.tenant(ReadyTenant {
+        room.tenant(TenantTemplate {
             name: "board",
             about: "A caretaker with a notice board",
             files: ready_files!("tenants/board", "humans/caretaker.md"),
@@ -124,18 +125,23 @@ struct Pin {
     clock: Arc<dyn Clock>,
 }
 
-impl Write for Pin {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for Pin {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let [title, text] =
             ["title", "text"].map(|name| permit.arguments()[name].as_str().unwrap_or_default());
         tx.execute(
             "INSERT INTO notices (tenant_id, id, title, text, pinned_at) VALUES ($1, $2, $3, $4, $5)",
             params![permit.act(), title, text, self.clock.now()],
         )?;
-        Ok(Done::with(json!({ "notice": { "id": permit.act(), "title": title }, "title": title })))
+        Ok(ToolOutput::with(json!({ "notice": { "id": permit.act(), "title": title }, "title": title })))
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let is_there = all(tx)?.iter().any(|notice| notice.id == permit.act());
         Ok((!is_there).then(|| "the notice is not on the board".to_owned()))
     }
@@ -144,15 +150,15 @@ impl Write for Pin {
 fn read_spec() -> ToolSpec {
     ToolSpec {
         parameters: words("title"),
-        search: "find_notice".parse().ok().map(|tool| Searching { tool, argument: "words".to_owned() }),
+        search: "find_notice".parse().ok().map(|tool| FallbackSearch { tool, argument: "words".to_owned() }),
         ..spec("read_notice", "Reads one notice, by its title or id.", "board.notice.read")
     }
 }
 
 struct Read;
 
-impl Look for Read {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Read {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let wanted = permit.arguments()["title"].as_str().unwrap_or_default();
         let known = all(tx)?;
         let mut exact: Vec<&Notice> = known.iter().filter(|one| one.id.to_string() == wanted).collect();
@@ -160,13 +166,13 @@ impl Look for Read {
             exact = known.iter().filter(|one| fold::key(&one.title) == fold::key(wanted)).collect();
         }
         match exact.as_slice() {
-            [] => Err(Failure::not_found(wanted)),
-            [one] => Ok(Done::with(json!({ "id": one.id, "title": one.title, "text": one.text }))),
+            [] => Err(ToolFailure::not_found(wanted)),
+            [one] => Ok(ToolOutput::with(json!({ "id": one.id, "title": one.title, "text": one.text }))),
             several => {
                 let choices = several
                     .iter()
-                    .map(|one| Choice::new(one.id.to_string(), &one.title).with_detail(&one.text));
-                Err(Failure::several("title", choices.collect()))
+                    .map(|one| ChoiceOption::new(one.id.to_string(), &one.title).with_detail(&one.text));
+                Err(ToolFailure::several("title", choices.collect()))
             }
         }
     }
@@ -185,12 +191,12 @@ fn find_spec() -> ToolSpec {
 
 struct Find;
 
-impl Look for Find {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Find {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let found = called(tx, permit.arguments()["words"].as_str().unwrap_or_default())?;
         let notices: Vec<Value> =
             found.iter().map(|one| json!({ "id": one.id, "title": one.title })).collect();
-        Ok(Done::with(json!({ "count": notices.len(), "notices": notices })))
+        Ok(ToolOutput::with(json!({ "count": notices.len(), "notices": notices })))
     }
 }
 
@@ -206,11 +212,11 @@ fn words(argument: &str) -> Value {
 struct Waiting;
 
 impl ContextSource for Waiting {
-    fn gather(&self, tx: &mut Tx<'_>, _scene: &Scene) -> Result<Gathered> {
+    fn gather(&self, tx: &mut Tx<'_>, _scene: &PackTurnContext) -> Result<PromptContribution> {
         let count = all(tx)?.len();
-        Ok(Gathered {
-            profile: vec![Data::new(&format!("Notices on the board: {count}"))],
-            ..Gathered::default()
+        Ok(PromptContribution {
+            profile: vec![UntrustedText::new(&format!("Notices on the board: {count}"))],
+            ..PromptContribution::default()
         })
     }
 }
@@ -218,39 +224,51 @@ impl ContextSource for Waiting {
 /// `NOTICE: title: text`, as a housing society forwards it.
 struct Forwarded;
 
-impl Reader for Forwarded {
-    fn read(&self, scene: &Scene) -> Option<Reading> {
+impl PackReader for Forwarded {
+    fn read(&self, scene: &PackTurnContext) -> Option<PackReading> {
         let rest = scene.message.strip_prefix("NOTICE:")?;
         let Some((title, text)) = rest.split_once(':') else {
-            return Some(Reading::Say { phrase: "board-unreadable".to_owned(), slots: Vec::new() });
+            return Some(PackReading::Say { phrase: "board-unreadable".to_owned(), slots: Vec::new() });
         };
         let arguments = json!({ "title": title.trim(), "text": text.trim() });
-        Some(Reading::Call { tool: "pin_notice".to_owned(), arguments })
+        Some(PackReading::Call { tool: "pin_notice".to_owned(), arguments })
     }
 }
 
 /// Nothing is put up twice, and nobody is told it was when it was not.
 struct Sober;
 
-impl Check for Sober {
-    fn before(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, arguments: &Value) -> Result<Vec<Concern>> {
+impl PackCheck for Sober {
+    fn before(
+        &self,
+        tx: &mut Tx<'_>,
+        _: &PackTurnContext,
+        tool: &str,
+        arguments: &Value,
+    ) -> Result<Vec<ActConcern>> {
         let title = arguments["title"].as_str().unwrap_or_default();
         let is_again = tool == "pin_notice" && all(tx)?.iter().any(|notice| notice.title == title);
-        let concern = || Concern {
+        let concern = || ActConcern {
             phrase: "board-again".to_owned(),
             slots: vec![("title".to_owned(), title.to_owned())],
         };
         Ok(is_again.then(concern).into_iter().collect())
     }
 
-    fn after(&self, tx: &mut Tx<'_>, _: &Scene, tool: &str, result: &Value) -> Result<Option<Objection>> {
+    fn after(
+        &self,
+        tx: &mut Tx<'_>,
+        _: &PackTurnContext,
+        tool: &str,
+        result: &Value,
+    ) -> Result<Option<Objection>> {
         let id = result["notice"]["id"].as_str().unwrap_or_default();
         let is_missing = tool == "pin_notice" && !all(tx)?.iter().any(|notice| notice.id.to_string() == id);
         let (what, phrase) = ("the notice is no longer there".to_owned(), "board-unreadable".to_owned());
         Ok(is_missing.then(|| Objection { what, phrase, slots: Vec::new(), replaces: false }))
     }
 
-    fn reply(&self, _: &Scene, draft: &str, results: &[Value]) -> Vec<Objection> {
+    fn reply(&self, _: &PackTurnContext, draft: &str, results: &[Value]) -> Vec<Objection> {
         let is_pinned = results.iter().any(|result| result.get("notice").is_some());
         if is_pinned || !draft.to_lowercase().contains("on the board now") {
             return Vec::new();
@@ -269,13 +287,13 @@ impl Heartbeat for Stale {
         "stale"
     }
 
-    fn beat(&self, tx: &mut Tx<'_>, beat: &Beat) -> Result<Vec<Alert>> {
+    fn beat(&self, tx: &mut Tx<'_>, beat: &HeartbeatTick) -> Result<Vec<Alert>> {
         const MONTH: i64 = 30 * 86_400 * 1_000_000;
         let stale =
             all(tx)?.into_iter().filter(|one| beat.now.as_micros() - one.pinned_at.as_micros() > MONTH);
         let alert = |notice: Notice| Alert {
             key: notice.id.to_string(),
-            severity: Severity::Notice,
+            severity: AlertSeverity::Notice,
             phrase: "board-stale".to_owned(),
             slots: vec![("title".to_owned(), notice.title)],
         };
@@ -285,7 +303,7 @@ impl Heartbeat for Stale {
 
 struct Notices;
 
-impl Page for Notices {
+impl PackPageHandler for Notices {
     fn path(&self) -> &'static str {
         "notices"
     }
@@ -294,16 +312,18 @@ impl Page for Notices {
         "board.notice.read"
     }
 
-    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
+    fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let known = all(tx)?;
         if visit.rest.is_empty() {
             let list = known.iter().fold(Html::new().markup("<ul>"), |list, notice| {
                 list.markup("<li>").text(&notice.title).markup("</li>")
             });
-            return Ok(Some(Shown::html("Notices", list.markup("</ul>"))));
+            return Ok(Some(PackPageContent::html("Notices", list.markup("</ul>"))));
         }
         let one = known.iter().find(|notice| notice.id.to_string() == visit.rest);
-        Ok(one.map(|one| Shown::html(&one.title, Html::new().markup("<p>").text(&one.text).markup("</p>"))))
+        Ok(one.map(|one| {
+            PackPageContent::html(&one.title, Html::new().markup("<p>").text(&one.text).markup("</p>"))
+        }))
     }
 }
 
@@ -311,7 +331,7 @@ impl Page for Notices {
 struct Count;
 
 #[async_trait]
-impl Command for Count {
+impl PackCommand for Count {
     fn name(&self) -> &'static str {
         "count"
     }
@@ -320,15 +340,15 @@ impl Command for Count {
         "Count the notices on the board"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
-        &[Argument {
+    fn arguments(&self) -> &'static [PackArgument] {
+        &[PackArgument {
             name: "words",
             about: "Only those with these words in their titles",
-            kind: ArgumentKind::Rest,
+            kind: PackArgumentKind::Rest,
         }]
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         let words = call.given.all("words").join(" ");
         let count = call.db.read(call.tenant, move |tx| -> Result<usize> {
             Ok(if words.is_empty() { all(tx)? } else { called(tx, &words)? }.len())

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use munshi_lang::{Form, Language, Voice, phrase_files};
+use munshi_lang::{Language, Locale, ScriptForm, phrase_files};
 use munshi_pack::{
-    Argument, ArgumentKind, BadPack, Call, Command, CommandFailed, House, Pack, ReadyFile, ReadyTenant, Room,
+    InvalidPack, Pack, PackArgument, PackArgumentKind, PackCommand, PackCommandCall, PackCommandError,
+    PackInstaller, PackRegistry, TenantTemplate, TenantTemplateFile,
 };
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Tx};
-use munshi_tools::{Body, Connector, Done, Failure, Look, Maker};
-use munshi_types::{FakeClock, Searching, Timestamp, ToolSpec};
+use munshi_tools::{ConnectorOrigin, ReadToolHandler, ToolConnector, ToolFailure, ToolHandler, ToolOutput};
+use munshi_types::{FakeClock, FallbackSearch, Timestamp, ToolSpec};
 use serde_json::json;
 
 use crate::pack::Board;
 
-type Install = fn(&mut Room<'_>) -> Result<(), BadPack>;
+type Install = fn(&mut PackInstaller<'_>) -> Result<(), InvalidPack>;
 
 struct Odd {
     name: &'static str,
@@ -31,23 +32,23 @@ impl Pack for Odd {
         self.migrations
     }
 
-    fn install(&self, room: &mut Room<'_>) -> Result<(), BadPack> {
+    fn install(&self, room: &mut PackInstaller<'_>) -> Result<(), InvalidPack> {
         (self.install)(room)
     }
 }
 
 struct Nothing;
 
-impl Look for Nothing {
-    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
-        Ok(Done::with(json!({})))
+impl ReadToolHandler for Nothing {
+    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::with(json!({})))
     }
 }
 
 struct Typed;
 
 #[async_trait::async_trait]
-impl Command for Typed {
+impl PackCommand for Typed {
     fn name(&self) -> &'static str {
         "typed"
     }
@@ -56,11 +57,11 @@ impl Command for Typed {
         ""
     }
 
-    fn arguments(&self) -> &'static [Argument] {
-        &[Argument { name: "tenant", about: "", kind: ArgumentKind::Value }]
+    fn arguments(&self) -> &'static [PackArgument] {
+        &[PackArgument { name: "tenant", about: "", kind: PackArgumentKind::Value }]
     }
 
-    async fn run(&self, _: Call<'_>) -> Result<(), CommandFailed> {
+    async fn run(&self, _: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         Ok(())
     }
 }
@@ -77,12 +78,12 @@ fn spec(name: &str, scope: &str) -> ToolSpec {
     ToolSpec::read(name.parse().unwrap(), "Looks.", scope)
 }
 
-fn look() -> Body {
-    Body::Look(Arc::new(Nothing))
+fn look() -> ToolHandler {
+    ToolHandler::Look(Arc::new(Nothing))
 }
 
 fn refusal(odd: Odd) -> String {
-    match House::install_all(&[board(), Arc::new(odd)]) {
+    match PackRegistry::install_all(&[board(), Arc::new(odd)]) {
         Ok(_) => panic!("it was installed"),
         Err(bad) => bad.to_string(),
     }
@@ -91,7 +92,7 @@ fn refusal(odd: Odd) -> String {
 #[test]
 fn a_pack_alone_and_beside_another_is_installed() {
     let house =
-        House::install_all(&[board(), Arc::new(odd(|room| room.tool(spec("look", "odd.x"), look())))])
+        PackRegistry::install_all(&[board(), Arc::new(odd(|room| room.tool(spec("look", "odd.x"), look())))])
             .unwrap();
     assert_eq!(house.tools.names().count(), 4);
     assert_eq!((house.tenants[0].1.name, house.tenants[0].1.files[0].path), ("board", "humans/caretaker.md"));
@@ -103,11 +104,11 @@ fn a_pack_alone_and_beside_another_is_installed() {
 fn clashes_between_packs_are_refused() {
     let twin = |name| Odd { name, ..odd(|_| Ok(())) };
     assert_eq!(refusal(twin("board")), "there are two packs called board: leave one out");
-    let mut beside = munshi_tools::Registry::default();
+    let mut beside = munshi_tools::ToolRegistry::default();
     munshi_tools::house::install(&mut beside, Arc::new(FakeClock::at(Timestamp::from_micros(0)))).unwrap();
-    assert!(House::install_beside(beside.clone(), &[board()]).unwrap().tools.get("today").is_some());
+    assert!(PackRegistry::install_beside(beside.clone(), &[board()]).unwrap().tools.get("today").is_some());
     let house: Arc<dyn Pack> = Arc::new(twin("house"));
-    assert!(matches!(House::install_beside(beside, &[house]), Err(BadPack::Twice(_))));
+    assert!(matches!(PackRegistry::install_beside(beside, &[house]), Err(InvalidPack::Twice(_))));
     assert!(refusal(twin("Odd Pack")).contains("small letters"));
     let clash = refusal(odd(|room| room.tool(spec("find_notice", "odd.x"), look())));
     assert_eq!(clash, "pack odd: the tool find_notice can't be installed: board brings one of that name");
@@ -125,14 +126,14 @@ fn clashes_between_packs_are_refused() {
 fn phrases_are_whole_and_the_packs_own() {
     let english = "odd-hello = Hello.";
     let one_voice: Install =
-        |room| room.phrases(&[(Voice::new(Language::English, Form::Latin), "odd-hello = Hello.")]);
+        |room| room.phrases(&[(Locale::new(Language::English, ScriptForm::Latin), "odd-hello = Hello.")]);
     assert_eq!(refusal(odd(one_voice)), "pack odd: the phrase `odd-hello` has no hi text");
     let all_voices: Install = |room| {
-        let files: Vec<(Voice, &str)> = Voice::all().map(|voice| (voice, "odd-hello = Hello.")).collect();
+        let files: Vec<(Locale, &str)> = Locale::all().map(|voice| (voice, "odd-hello = Hello.")).collect();
         room.phrases(&files)
     };
     assert!(
-        House::install_all(&[Arc::new(odd(all_voices))])
+        PackRegistry::install_all(&[Arc::new(odd(all_voices))])
             .unwrap()
             .book
             .names()
@@ -151,8 +152,12 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
         (|room| room.tool(spec("look", "board.notice.read"), look()), "must begin with `odd.`"),
         (
             |room| {
-                let connector =
-                    Connector { name: "far".to_owned(), maker: Maker::House, declares: true, conduct: None };
+                let connector = ToolConnector {
+                    name: "far".to_owned(),
+                    maker: ConnectorOrigin::House,
+                    declares: true,
+                    conduct: None,
+                };
                 room.foreign_tool(spec("look", "odd.x"), connector, look())
             },
             "no foreign one",
@@ -171,10 +176,10 @@ fn what_a_pack_may_not_or_can_not_is_refused() {
 }
 
 fn searching(tool: &str, argument: &str) -> ToolSpec {
-    let search = Searching { tool: tool.parse().unwrap(), argument: argument.to_owned() };
+    let search = FallbackSearch { tool: tool.parse().unwrap(), argument: argument.to_owned() };
     ToolSpec { search: Some(search), ..spec("look", "odd.x") }
 }
 
-fn ready(name: &'static str) -> ReadyTenant {
-    ReadyTenant { name, about: "", files: &[ReadyFile { path: "humans/a.md", text: "" }] }
+fn ready(name: &'static str) -> TenantTemplate {
+    TenantTemplate { name, about: "", files: &[TenantTemplateFile { path: "humans/a.md", text: "" }] }
 }

@@ -4,30 +4,31 @@ use munshi_store::Tx;
 use munshi_types::{BindingId, Egress, ReservationId, Timestamp};
 use serde_json::{Value, json};
 
-use super::books::Books;
-use super::digest::Digest;
-use super::office::Office;
-use super::permit::{Mode, Permit};
-use super::refusals::{self, Heard};
-use super::row::{self, Act, Decided, State};
-use super::untold::Untold;
+use super::books::TxDecisionStore;
+use super::digest::ActDigest;
+use super::office::ActServices;
+use super::permit::{Permit, PermitMode};
+use super::refusals::{self, RefusalReporting};
+use super::row::{self, Act, ActState, ActUpdate};
+use super::untold::DeferredAuditEntries;
 use super::{limits, words};
 use crate::approvals::{self, Approval, NewApproval};
-use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
 use crate::pipeline::{
-    Ask, Cleared, Code, Known, Maker, Proposal, Question, Refusal, StageName, Verdict, decide, egress,
+    ActClearance, ActRefusal, ActVerdict, CompiledTool, ConnectorOrigin, ConsentQuestion, PolicyRequest,
+    Proposal, RefusalCode, StageName, decide, egress,
 };
 use crate::policy::Policy;
 
 /// What became of a proposal.
 #[derive(Debug)]
-pub enum Begun {
+pub enum ActDecision {
     /// May be done, or rehearsed: the permit says which.
     Go(Permit),
     /// A person is asked. Where the tool can be rehearsed, the permit is for that; its result goes to the question.
     Wait(Box<Approval>, Option<Permit>),
-    Refused(Refusal),
+    Refused(ActRefusal),
     /// It was proposed before, and this is what came of it.
     Past(Box<Act>),
 }
@@ -37,18 +38,18 @@ pub enum Begun {
 /// anything else is told as it stands.
 pub fn begin(
     tx: &mut Tx<'_>,
-    office: &Office,
+    office: &ActServices,
     proposal: &Proposal,
     now: Timestamp,
-) -> Result<(Begun, Untold)> {
-    let digest = Digest::of(proposal);
+) -> Result<(ActDecision, DeferredAuditEntries)> {
+    let digest = ActDigest::of(proposal);
     let known = row::find_held(tx, proposal.act)?;
     if let Some(act) = &known {
         if act.digest != digest {
             return changed(tx, office, proposal, now);
         }
         let may_go_on = match act.state {
-            State::Waiting => approvals::granted_for(tx, proposal.act, digest, now)?.is_some(),
+            ActState::Waiting => approvals::granted_for(tx, proposal.act, digest, now)?.is_some(),
             // What was approved before still has to be.
             _ if act.was_shut_out() => {
                 approvals::of_act(tx, proposal.act)?.is_none()
@@ -57,58 +58,63 @@ pub fn begin(
             _ => false,
         };
         if !may_go_on {
-            return Ok((Begun::Past(Box::new(act.clone())), Untold::default()));
+            return Ok((ActDecision::Past(Box::new(act.clone())), DeferredAuditEntries::default()));
         }
     }
     let policy = office.policy(tx)?;
-    let ask = Ask { proposal, policy: &policy, tenant: office.standing(tx)? };
-    let mut books = Books { tx, office, digest, now, held: None };
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.standing(tx)? };
+    let mut books = TxDecisionStore { tx, office, digest, now, held: None };
     let verdict = decide(&ask, &mut books)?;
     let held = books.held;
     let attempt = known.as_ref().map_or(1, |act| act.attempt + i64::from(act.was_shut_out()));
     let shown = known.map(|act| act.leaving.unwrap_or(act.arguments));
     let mut desk = Desk { tx, office, proposal, policy: &policy, digest, attempt, held, shown, now };
     match verdict {
-        Verdict::Refuse(refusal) => desk.refuse(refusal),
-        Verdict::Ask(question) => desk.ask(question),
-        Verdict::Apply(cleared) => desk.go(cleared, Mode::Apply),
-        Verdict::Rehearse(cleared) => desk.go(cleared, Mode::Rehearse),
+        ActVerdict::Refuse(refusal) => desk.refuse(refusal),
+        ActVerdict::Ask(question) => desk.ask(question),
+        ActVerdict::Apply(cleared) => desk.go(cleared, PermitMode::Apply),
+        ActVerdict::Rehearse(cleared) => desk.go(cleared, PermitMode::Rehearse),
     }
 }
 
 /// Another proposal under the name of a known act: told, and the known act stays as it is.
-fn changed(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Timestamp) -> Result<(Begun, Untold)> {
+fn changed(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    proposal: &Proposal,
+    now: Timestamp,
+) -> Result<(ActDecision, DeferredAuditEntries)> {
     let most = office.policy(tx)?.rates.refused_per_minute;
-    if let Heard::Counted(again_at, untold) = refusals::hear(tx, proposal, most, now)? {
-        return Ok((Begun::Refused(refusals::too_many(again_at)), untold));
+    if let RefusalReporting::Counted(again_at, untold) = refusals::hear(tx, proposal, most, now)? {
+        return Ok((ActDecision::Refused(refusals::too_many(again_at)), untold));
     }
     let what = "This was proposed before, otherwise. Propose it as a new act.";
-    let refusal = Refusal::new(StageName::Schema, Code::Changed, what);
-    let untold = untold(proposal, Event::ACT_REFUSED, refused(&refusal));
-    Ok((Begun::Refused(refusal), untold))
+    let refusal = ActRefusal::new(StageName::Schema, RefusalCode::Changed, what);
+    let untold = untold(proposal, AuditEvent::ACT_REFUSED, refused(&refusal));
+    Ok((ActDecision::Refused(refusal), untold))
 }
 
-fn refused(refusal: &Refusal) -> Value {
+fn refused(refusal: &ActRefusal) -> Value {
     json!({ "stage": refusal.stage, "code": refusal.code })
 }
 
-fn untold(proposal: &Proposal, event: Event, mut payload: Value) -> Untold {
+fn untold(proposal: &Proposal, event: AuditEvent, mut payload: Value) -> DeferredAuditEntries {
     if let Some(payload) = payload.as_object_mut() {
         payload.insert("tool".to_owned(), json!(row::clean(&proposal.name)));
         payload.insert("person".to_owned(), json!(proposal.caller.principal.person));
         payload.insert("door".to_owned(), json!(proposal.caller.door));
     }
-    let actor = Actor::new(ActorKind::Agent, speaker(proposal.caller.binding));
-    Untold::of(NewEntry { actor, event, subject: proposal.act.to_string(), payload })
+    let actor = AuditActor::new(AuditActorKind::Agent, speaker(proposal.caller.binding));
+    DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: proposal.act.to_string(), payload })
 }
 
 /// One decision on its way into the store.
 struct Desk<'a, 't> {
     tx: &'a mut Tx<'t>,
-    office: &'a Office,
+    office: &'a ActServices,
     proposal: &'a Proposal,
     policy: &'a Policy,
-    digest: Digest,
+    digest: ActDigest,
     /// 1 the first time; more where it was not let in before.
     attempt: i64,
     held: Option<ReservationId>,
@@ -119,53 +125,55 @@ struct Desk<'a, 't> {
 
 impl Desk<'_, '_> {
     /// What a person approved is not lost to what passes by itself: it goes on waiting, until its approval expires.
-    fn refuse(&mut self, refusal: Refusal) -> Result<(Begun, Untold)> {
+    fn refuse(&mut self, refusal: ActRefusal) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
         let was_waiting = self.shown.is_some();
         let waits = was_waiting && refusal.code.passes();
         if waits || !was_waiting {
             let most = self.policy.rates.refused_per_minute;
-            if let Heard::Counted(again_at, untold) = refusals::hear(self.tx, self.proposal, most, self.now)?
+            if let RefusalReporting::Counted(again_at, untold) =
+                refusals::hear(self.tx, self.proposal, most, self.now)?
             {
                 let refusal = if waits { refusal } else { refusals::too_many(again_at) };
-                return Ok((Begun::Refused(refusal), untold));
+                return Ok((ActDecision::Refused(refusal), untold));
             }
         }
         if !waits {
             let stopped = Some((refusal.stage.as_str(), refusal.code.as_str()));
-            self.write(&Decided { stopped, ..Decided::of(State::Refused) })?;
+            self.write(&ActUpdate { stopped, ..ActUpdate::of(ActState::Refused) })?;
         }
-        let untold = self.untold(Event::ACT_REFUSED, refused(&refusal));
-        Ok((Begun::Refused(refusal), untold))
+        let untold = self.untold(AuditEvent::ACT_REFUSED, refused(&refusal));
+        Ok((ActDecision::Refused(refusal), untold))
     }
 
-    fn ask(&mut self, question: Question) -> Result<(Begun, Untold)> {
+    fn ask(&mut self, question: ConsentQuestion) -> Result<(ActDecision, DeferredAuditEntries)> {
         self.release()?;
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
         let leaving = match tool.connector.maker {
-            Maker::House => Some((*self.proposal.arguments).clone()),
-            Maker::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
+            ConnectorOrigin::House => Some((*self.proposal.arguments).clone()),
+            ConnectorOrigin::Foreign => self.policy.redaction.apply(&tool.spec, &self.proposal.arguments),
         };
         let Some(leaving) = leaving else {
             return Err(Error::Invalid("what may not leave was asked about".to_owned()));
         };
         let differs = (leaving != *self.proposal.arguments).then_some(&leaving);
-        self.write(&Decided { leaving: differs, ..Decided::of(State::Waiting) })?;
+        self.write(&ActUpdate { leaving: differs, ..ActUpdate::of(ActState::Waiting) })?;
         let approval = approvals::open(self.tx, self.office, &self.new_approval(&tool, question), self.now)?;
         let payload = json!({ "approval": approval.id, "reasons": approval.question.reasons });
-        let untold = self.untold(Event::APPROVAL_ASKED, payload);
+        let untold = self.untold(AuditEvent::APPROVAL_ASKED, payload);
         // Trying it out would send what nobody has agreed to send.
         let may_leave = egress::of(self.proposal) == Egress::Allow;
-        let rehearsal = (tool.spec.dry_run && may_leave).then(|| self.permit(&tool, leaving, Mode::Rehearse));
-        Ok((Begun::Wait(Box::new(approval), rehearsal), untold))
+        let rehearsal =
+            (tool.spec.dry_run && may_leave).then(|| self.permit(&tool, leaving, PermitMode::Rehearse));
+        Ok((ActDecision::Wait(Box::new(approval), rehearsal), untold))
     }
 
-    fn new_approval(&self, tool: &Known, question: Question) -> NewApproval {
+    fn new_approval(&self, tool: &CompiledTool, question: ConsentQuestion) -> NewApproval {
         NewApproval {
             act: self.proposal.act,
-            kind: approvals::Kind::Act,
+            kind: approvals::ApprovalKind::Act,
             tool: self.proposal.name.clone(),
             scope: tool.scope(&self.proposal.arguments),
             session: self.proposal.caller.session,
@@ -177,32 +185,32 @@ impl Desk<'_, '_> {
         }
     }
 
-    fn go(&mut self, cleared: Cleared, mode: Mode) -> Result<(Begun, Untold)> {
+    fn go(&mut self, cleared: ActClearance, mode: PermitMode) -> Result<(ActDecision, DeferredAuditEntries)> {
         let Some(tool) = self.proposal.tool.clone() else {
             return Err(Error::Invalid("there is no such tool".to_owned()));
         };
         if self.shown.as_ref().is_some_and(|shown| *shown != cleared.arguments) {
             let what =
                 "What would be sent is no longer what was agreed to. Propose it anew, so that it is seen.";
-            return self.refuse(Refusal::new(StageName::Redaction, Code::Outgrown, what));
+            return self.refuse(ActRefusal::new(StageName::Redaction, RefusalCode::Outgrown, what));
         }
         if let Some(approval) = cleared.approval {
             approvals::take_up(self.tx, approval, self.now)?;
         }
-        let state = if mode == Mode::Apply { State::Intended } else { State::Rehearsing };
+        let state = if mode == PermitMode::Apply { ActState::Intended } else { ActState::Rehearsing };
         let leaving = (cleared.arguments != *self.proposal.arguments).then_some(&cleared.arguments);
-        let lease = Some(self.now.plus(Office::lease(tool.spec.timeout)));
-        self.write(&Decided { held: self.held, lease, leaving, ..Decided::of(state) })?;
+        let lease = Some(self.now.plus(ActServices::lease(tool.spec.timeout)));
+        self.write(&ActUpdate { held: self.held, lease, leaving, ..ActUpdate::of(state) })?;
         let mut permit = self.permit(&tool, cleared.arguments, mode);
         permit.reservation = self.held;
         let payload = json!({
             "arguments": self.digest.to_string(), "approval": cleared.approval, "autonomy": cleared.autonomy,
-            "rehearsal": mode == Mode::Rehearse,
+            "rehearsal": mode == PermitMode::Rehearse,
         });
-        Ok((Begun::Go(permit), self.untold(Event::ACT_INTENDED, payload)))
+        Ok((ActDecision::Go(permit), self.untold(AuditEvent::ACT_INTENDED, payload)))
     }
 
-    fn permit(&self, tool: &Known, arguments: Value, mode: Mode) -> Permit {
+    fn permit(&self, tool: &CompiledTool, arguments: Value, mode: PermitMode) -> Permit {
         Permit {
             act: self.proposal.act,
             tenant: self.tx.tenant(),
@@ -226,14 +234,14 @@ impl Desk<'_, '_> {
         }
     }
 
-    fn write(&mut self, decided: &Decided<'_>) -> Result<()> {
+    fn write(&mut self, decided: &ActUpdate<'_>) -> Result<()> {
         if self.shown.is_some() {
             return row::take_up(self.tx, (self.proposal.act, self.attempt), decided, self.now);
         }
         row::insert(self.tx, self.proposal, self.digest, decided, self.now)
     }
 
-    fn untold(&self, event: Event, payload: Value) -> Untold {
+    fn untold(&self, event: AuditEvent, payload: Value) -> DeferredAuditEntries {
         untold(self.proposal, event, payload)
     }
 }

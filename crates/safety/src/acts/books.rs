@@ -1,39 +1,39 @@
 //! The ground of a decision, in the act's own transaction.
 
-use munshi_identity::{Address, Person, persons};
+use munshi_identity::{ContactAddress, Person, persons};
 use munshi_store::Tx;
 use munshi_types::{ReservationId, Timestamp};
 
-use super::digest::Digest;
-use super::limits::{self, Room};
-use super::office::Office;
+use super::digest::ActDigest;
+use super::limits::{self, ActCapacity};
+use super::office::ActServices;
 use crate::approvals;
 use crate::error::Result;
-use crate::pipeline::{Ask, Full, Given, Ground, Reason};
+use crate::pipeline::{ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest};
 
-pub(super) struct Books<'a, 't> {
+pub(super) struct TxDecisionStore<'a, 't> {
     pub tx: &'a mut Tx<'t>,
-    pub office: &'a Office,
-    pub digest: Digest,
+    pub office: &'a ActServices,
+    pub digest: ActDigest,
     pub now: Timestamp,
     /// What was set aside on the way.
     pub held: Option<ReservationId>,
 }
 
-impl Ground for Books<'_, '_> {
-    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<Full>> {
+impl DecisionStore for TxDecisionStore<'_, '_> {
+    fn take(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         match limits::take(self.tx, self.office, ask, self.now)? {
-            Room::Taken(held) => {
+            ActCapacity::Taken(held) => {
                 self.held = held;
                 Ok(None)
             }
-            Room::None(full) => Ok(Some(full)),
+            ActCapacity::None(full) => Ok(Some(full)),
         }
     }
 
-    fn given(&mut self, ask: &Ask<'_>, reasons: &[Reason]) -> Result<Option<Given>> {
+    fn given(&mut self, ask: &PolicyRequest<'_>, reasons: &[ConsentReason]) -> Result<Option<ConsentGrant>> {
         if let Some((approval, needs)) = approvals::granted_for(self.tx, ask.act, self.digest, self.now)? {
-            return Ok(Some(Given::Act(approval, needs)));
+            return Ok(Some(ConsentGrant::Act(approval, needs)));
         }
         if !reasons.iter().all(|reason| reason.is_waivable()) {
             return Ok(None);
@@ -42,7 +42,7 @@ impl Ground for Books<'_, '_> {
         let what = (ask.name.as_str(), tool.scope(&ask.arguments));
         let person = ask.caller.principal.person;
         let waived = approvals::waived(self.tx, session, (what.0, &what.1), person, self.now)?;
-        Ok(waived.map(Given::Session))
+        Ok(waived.map(ConsentGrant::Session))
     }
 
     fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {
@@ -57,7 +57,11 @@ fn find(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Person>> {
     if let Ok(id) = recipient.parse() {
         return Ok(persons::find(tx, id)?);
     }
-    let addresses = [Address::phone(recipient), Address::email(recipient), Address::handle(recipient)];
+    let addresses = [
+        ContactAddress::phone(recipient),
+        ContactAddress::email(recipient),
+        ContactAddress::handle(recipient),
+    ];
     for address in addresses.into_iter().flatten() {
         if let Some(person) = persons::by_address(tx, &address)? {
             return Ok(Some(person));

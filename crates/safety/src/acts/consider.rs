@@ -3,19 +3,24 @@
 use munshi_store::Tx;
 use munshi_types::Timestamp;
 
-use super::books::Books;
-use super::digest::Digest;
-use super::office::Office;
+use super::books::TxDecisionStore;
+use super::digest::ActDigest;
+use super::office::ActServices;
 use crate::error::{Error, Result};
-use crate::pipeline::{Ask, Proposal, Trace, trace};
+use crate::pipeline::{DecisionTrace, PolicyRequest, Proposal, trace};
 
 /// Walks the stages as `begin` would and tells what each said. Nothing is kept: what was counted and set aside on the
 /// way is undone, and no act is written.
-pub fn consider(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Timestamp) -> Result<Trace> {
+pub fn consider(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    proposal: &Proposal,
+    now: Timestamp,
+) -> Result<DecisionTrace> {
     let policy = office.policy(tx)?;
-    let ask = Ask { proposal, policy: &policy, tenant: office.standing(tx)? };
+    let ask = PolicyRequest { proposal, policy: &policy, tenant: office.standing(tx)? };
     let undone = tx.attempt(|tx| -> Result<(), Undone> {
-        let mut books = Books { tx, office, digest: Digest::of(proposal), now, held: None };
+        let mut books = TxDecisionStore { tx, office, digest: ActDigest::of(proposal), now, held: None };
         Err(match trace(&ask, &mut books) {
             Ok(seen) => Undone::Seen(Box::new(seen)),
             Err(error) => Undone::Broke(error),
@@ -30,7 +35,7 @@ pub fn consider(tx: &mut Tx<'_>, office: &Office, proposal: &Proposal, now: Time
 
 /// Why the attempt ends: always, so that it is undone.
 enum Undone {
-    Seen(Box<Trace>),
+    Seen(Box<DecisionTrace>),
     Broke(Error),
 }
 

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use sha2::Digest as _;
 
 use crate::audit::canonical;
-use crate::pipeline::{Proposal, Wanted};
+use crate::pipeline::{Proposal, ProposalMode};
 
 /// The hash of tool, arguments, for whom and from where. Another argument is another act, and so is a rehearsal of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Digest([u8; 32]);
+pub struct ActDigest([u8; 32]);
 
-impl Digest {
+impl ActDigest {
     pub fn of(proposal: &Proposal) -> Self {
         let mut what = json!({
             "tool": proposal.name,
@@ -24,7 +24,7 @@ impl Digest {
             "door": proposal.caller.door,
             "session": proposal.caller.session,
         });
-        if proposal.wanted == Wanted::Rehearsal {
+        if proposal.wanted == ProposalMode::Rehearsal {
             what["wanted"] = json!(proposal.wanted);
         }
         Self::over(&what)
@@ -44,7 +44,7 @@ impl Digest {
 }
 
 /// Twelve letters: enough to see that what is approved is what was shown.
-impl fmt::Display for Digest {
+impl fmt::Display for ActDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().take(6).try_for_each(|byte| write!(f, "{byte:02x}"))
     }

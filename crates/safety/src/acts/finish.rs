@@ -5,12 +5,12 @@ use munshi_types::Timestamp;
 use serde_json::{Value, json};
 
 use super::limits;
-use super::office::Office;
-use super::permit::{Mode, Permit};
-use super::row::{self, State};
-use super::untold::Untold;
+use super::office::ActServices;
+use super::permit::{Permit, PermitMode};
+use super::row::{self, ActState};
+use super::untold::DeferredAuditEntries;
 use crate::approvals;
-use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::{Error, Result};
 
 /// The code of a failure that a person can put right by logging in at a service: what failed so was not done, and is
@@ -19,7 +19,7 @@ pub const LOGIN_NEEDED: &str = "login_needed";
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum ActOutcome {
     /// Done. The value is as it may be stored: scrubbed, and not endless.
     Applied(Value),
     /// Surely not done.
@@ -37,29 +37,29 @@ pub enum Outcome {
 /// Ends an act. The permit is used up whatever the outcome.
 pub fn finish(
     tx: &mut Tx<'_>,
-    office: &Office,
+    office: &ActServices,
     permit: Permit,
-    outcome: &Outcome,
+    outcome: &ActOutcome,
     now: Timestamp,
-) -> Result<Untold> {
-    if permit.mode == Mode::Rehearse {
+) -> Result<DeferredAuditEntries> {
+    if permit.mode == PermitMode::Rehearse {
         return rehearsed(tx, &permit, outcome, now);
     }
     if attempt_of(tx, &permit)? != Some(permit.attempt) {
         return Err(Error::Invalid(format!("the act {} has ended, or was taken over", permit.act)));
     }
     match (permit.reservation, permit.cost, outcome) {
-        (Some(held), _, Outcome::Failed { .. }) => limits::release(tx, office, held)?,
+        (Some(held), _, ActOutcome::Failed { .. }) => limits::release(tx, office, held)?,
         (Some(held), Some(cost), _) => limits::settle(tx, office, held, cost)?,
         _ => {}
     }
     let (state, event, kept, payload) = told(outcome);
     let micros = i64::try_from(now.since(permit.began_at).as_micros()).ok();
-    row::end(tx, permit.act, State::Intended, state, Some(&kept), micros, now)?;
-    if matches!(outcome, Outcome::Failed { code, .. } if code == LOGIN_NEEDED) {
+    row::end(tx, permit.act, ActState::Intended, state, Some(&kept), micros, now)?;
+    if matches!(outcome, ActOutcome::Failed { code, .. } if code == LOGIN_NEEDED) {
         approvals::give_back(tx, permit.act)?;
     }
-    if state == State::Unknown {
+    if state == ActState::Unknown {
         approvals::ask_outcome(tx, office, permit.act, now)?;
     }
     let mut payload = payload;
@@ -67,8 +67,8 @@ pub fn finish(
         payload.insert("tool".to_owned(), json!(permit.tool));
         payload.insert("attempt".to_owned(), json!(permit.attempt));
     }
-    let actor = Actor::new(ActorKind::Agent, permit.actor);
-    Ok(Untold::of(NewEntry { actor, event, subject: permit.act.to_string(), payload }))
+    let actor = AuditActor::new(AuditActorKind::Agent, permit.actor);
+    Ok(DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: permit.act.to_string(), payload }))
 }
 
 /// Which try of an act that has not ended is the current one; held, so that nobody takes it over meanwhile.
@@ -83,34 +83,42 @@ fn attempt_of(tx: &mut Tx<'_>, permit: &Permit) -> Result<Option<i64>> {
     )?)
 }
 
-fn told(outcome: &Outcome) -> (State, Event, Value, Value) {
+fn told(outcome: &ActOutcome) -> (ActState, AuditEvent, Value, Value) {
     match outcome {
-        Outcome::Applied(value) => {
-            (State::Applied, Event::ACT_APPLIED, value.clone(), json!({ "bytes": value.to_string().len() }))
-        }
-        Outcome::Failed { code, retryable, detail, next } => {
+        ActOutcome::Applied(value) => (
+            ActState::Applied,
+            AuditEvent::ACT_APPLIED,
+            value.clone(),
+            json!({ "bytes": value.to_string().len() }),
+        ),
+        ActOutcome::Failed { code, retryable, detail, next } => {
             let mut kept = json!({ "ok": false, "code": code, "retryable": retryable, "detail": detail });
             if let Some(next) = next {
                 kept["next"] = next.clone();
             }
-            (State::Failed, Event::ACT_FAILED, kept, json!({ "code": code }))
+            (ActState::Failed, AuditEvent::ACT_FAILED, kept, json!({ "code": code }))
         }
-        Outcome::Unknown { detail } => {
+        ActOutcome::Unknown { detail } => {
             let kept =
                 json!({ "ok": false, "code": "unknown_outcome", "retryable": false, "detail": detail });
-            (State::Unknown, Event::ACT_UNKNOWN, kept, json!({}))
+            (ActState::Unknown, AuditEvent::ACT_UNKNOWN, kept, json!({}))
         }
     }
 }
 
 /// Ends a rehearsal: its result goes to the question that waits for it, or stands for itself.
-fn rehearsed(tx: &mut Tx<'_>, permit: &Permit, outcome: &Outcome, now: Timestamp) -> Result<Untold> {
+fn rehearsed(
+    tx: &mut Tx<'_>,
+    permit: &Permit,
+    outcome: &ActOutcome,
+    now: Timestamp,
+) -> Result<DeferredAuditEntries> {
     let (_, _, shown, _) = told(outcome);
     if !approvals::attach(tx, permit.act, &shown)? {
-        row::end(tx, permit.act, State::Rehearsing, State::Rehearsed, Some(&shown), None, now)?;
+        row::end(tx, permit.act, ActState::Rehearsing, ActState::Rehearsed, Some(&shown), None, now)?;
     }
-    let actor = Actor::new(ActorKind::Agent, permit.actor.clone());
-    let payload = json!({ "tool": permit.tool, "ok": matches!(outcome, Outcome::Applied(_)) });
-    let event = Event::ACT_REHEARSED;
-    Ok(Untold::of(NewEntry { actor, event, subject: permit.act.to_string(), payload }))
+    let actor = AuditActor::new(AuditActorKind::Agent, permit.actor.clone());
+    let payload = json!({ "tool": permit.tool, "ok": matches!(outcome, ActOutcome::Applied(_)) });
+    let event = AuditEvent::ACT_REHEARSED;
+    Ok(DeferredAuditEntries::of(NewAuditEntry { actor, event, subject: permit.act.to_string(), payload }))
 }

@@ -5,75 +5,87 @@ use std::time::Duration;
 use munshi_store::Tx;
 use munshi_types::{Money, ReservationId, Timestamp};
 
-use super::office::Office;
-use crate::budget::rate::{self, Rate, Take};
-use crate::budget::{Account, Amount, Lane};
+use super::office::ActServices;
+use crate::budget::rate::{self, RateDecision, RateQuota};
+use crate::budget::{BudgetAccount, BudgetAmount, BudgetLane};
 use crate::error::{Error, Result};
-use crate::pipeline::{Ask, Full, Wanted};
+use crate::pipeline::{ExhaustedLimit, PolicyRequest, ProposalMode};
 
-pub(super) enum Room {
+pub(super) enum ActCapacity {
     Taken(Option<ReservationId>),
-    None(Full),
+    None(ExhaustedLimit),
 }
 
 /// Counts the call, and sets its cost aside where it has one.
-pub(super) fn take(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, now: Timestamp) -> Result<Room> {
-    let Some(tool) = &ask.tool else { return Ok(Room::Taken(None)) };
+pub(super) fn take(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    ask: &PolicyRequest<'_>,
+    now: Timestamp,
+) -> Result<ActCapacity> {
+    let Some(tool) = &ask.tool else { return Ok(ActCapacity::Taken(None)) };
     let rates = ask.policy.rates;
     let mut buckets = vec![("tools", rates.calls_per_minute)];
     if tool.spec.effect.writes() {
         buckets.push(("tools that write", rates.writes_per_minute));
     }
     for (name, limit) in buckets {
-        if let Take::Wait(wait) = rate::take(tx, name, Rate::per_minute(limit), now)? {
-            return Ok(Room::None(full(name, limit, wait, now)));
+        if let RateDecision::Wait(wait) = rate::take(tx, name, RateQuota::per_minute(limit), now)? {
+            return Ok(ActCapacity::None(full(name, limit, wait, now)));
         }
     }
     match tool.spec.cost {
         // Trying out costs nothing, and so holds nothing that others could spend.
-        Some(cost) if ask.wanted == Wanted::Act => set_aside(tx, office, ask, cost, now),
-        _ => Ok(Room::Taken(None)),
+        Some(cost) if ask.wanted == ProposalMode::Act => set_aside(tx, office, ask, cost, now),
+        _ => Ok(ActCapacity::Taken(None)),
     }
 }
 
-fn full(name: &str, limit: u32, wait: Duration, now: Timestamp) -> Full {
+fn full(name: &str, limit: u32, wait: Duration, now: Timestamp) -> ExhaustedLimit {
     if limit == 0 {
-        return Full { which: format!("No calls to {name} are permitted."), frees_at: None };
+        return ExhaustedLimit { which: format!("No calls to {name} are permitted."), frees_at: None };
     }
     let seconds = wait.as_secs().saturating_add(1);
     let which = format!("No more than {limit} calls a minute to {name}: free in {seconds} s.");
-    Full { which, frees_at: Some(now.plus(wait)) }
+    ExhaustedLimit { which, frees_at: Some(now.plus(wait)) }
 }
 
-fn set_aside(tx: &mut Tx<'_>, office: &Office, ask: &Ask<'_>, cost: Money, now: Timestamp) -> Result<Room> {
+fn set_aside(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    ask: &PolicyRequest<'_>,
+    cost: Money,
+    now: Timestamp,
+) -> Result<ActCapacity> {
     let caller = &ask.caller;
-    let account = Account {
+    let account = BudgetAccount {
         binding: caller.binding,
         person: caller.principal.person,
-        lane: if caller.background { Lane::Background } else { Lane::People },
+        lane: if caller.background { BudgetLane::Background } else { BudgetLane::People },
         zone: caller.zone.clone(),
     };
     match office.governor.reserve(tx, &account, &price(office, cost), now) {
-        Ok(reserved) => Ok(Room::Taken(Some(reserved.id))),
-        Err(Error::OverBudget(refused)) => {
-            Ok(Room::None(Full { which: format!("{refused}."), frees_at: refused.frees.at() }))
-        }
+        Ok(reserved) => Ok(ActCapacity::Taken(Some(reserved.id))),
+        Err(Error::OverBudget(refused)) => Ok(ActCapacity::None(ExhaustedLimit {
+            which: format!("{refused}."),
+            frees_at: refused.frees.at(),
+        })),
         Err(error) => Err(error),
     }
 }
 
 /// What a tool says it costs, in the currency of the limits.
-fn price(office: &Office, cost: Money) -> Amount {
-    Amount::money(office.governor.settings().rates.dollars(cost))
+fn price(office: &ActServices, cost: Money) -> BudgetAmount {
+    BudgetAmount::money(office.governor.settings().rates.dollars(cost))
 }
 
-pub(super) fn release(tx: &mut Tx<'_>, office: &Office, held: ReservationId) -> Result<()> {
+pub(super) fn release(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId) -> Result<()> {
     office.governor.release(tx, held)?;
     Ok(())
 }
 
 /// What was set aside is what it cost: a tool's price is fixed.
-pub(super) fn settle(tx: &mut Tx<'_>, office: &Office, held: ReservationId, cost: Money) -> Result<()> {
+pub(super) fn settle(tx: &mut Tx<'_>, office: &ActServices, held: ReservationId, cost: Money) -> Result<()> {
     office.governor.settle(tx, held, &price(office, cost))?;
     Ok(())
 }

@@ -2,7 +2,7 @@
 //!
 //! `begin` decides and, where an act may be done, writes its intent down and gives the [`Permit`] without which no
 //! tool can be called; `finish` writes down what came of it. An act that writes in our own transaction goes through
-//! both inside that transaction. What the audit is to be told comes back as [`Untold`], to be told last. Whoever calls
+//! both inside that transaction. What the audit is to be told comes back as [`DeferredAuditEntries`], to be told last. Whoever calls
 //! them has the tool called in between: that is the dispatcher alone.
 
 mod begin;
@@ -20,16 +20,16 @@ mod row;
 mod untold;
 mod words;
 
-pub use begin::{Begun, begin};
+pub use begin::{ActDecision, begin};
 pub use consider::consider;
-pub use digest::Digest;
-pub use finish::{LOGIN_NEEDED, Outcome, finish};
-pub use office::{HearsNo, Office};
+pub use digest::ActDigest;
+pub use finish::{ActOutcome, LOGIN_NEEDED, finish};
+pub use office::{ActServices, RefusalObserver};
 pub use open::open;
-pub use permit::{Mode, Permit};
-pub use recover::{ACTS, Lapsed, Left, Recovery, lapsed, leased, recover};
-pub use refusals::{Unheard, tell_together, unheard};
-pub use row::{Act, State, find, find_held, newest, of_run};
+pub use permit::{Permit, PermitMode};
+pub use recover::{ACTS, ActRecovery, LapsedAct, TakeoverReason, lapsed, leased, recover};
+pub use refusals::{CountedRefusals, tell_together, unheard};
+pub use row::{Act, ActState, find, find_held, newest, of_run};
 pub(crate) use row::{kept, note_answer};
-pub use untold::Untold;
+pub use untold::DeferredAuditEntries;
 pub use words::plain as in_plain_words;

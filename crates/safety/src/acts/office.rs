@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use munshi_store::{Tx, tenants};
-use munshi_types::{ActId, Ids, TenantId, TenantStatus, Timestamp};
+use munshi_types::{ActId, IdGenerator, TenantId, TenantStatus, Timestamp};
 
 use super::Act;
-use crate::budget::Governor;
+use crate::budget::BudgetGovernor;
 
 use crate::error::Result;
 use crate::policy::{self, Policy};
@@ -19,25 +19,25 @@ const GRACE: Duration = Duration::from_secs(30);
 const KEPT: usize = 1_000;
 
 /// Who is told that a person has said no to an act, in the transaction of the answer.
-pub trait HearsNo: Send + Sync {
+pub trait RefusalObserver: Send + Sync {
     fn refused(&self, tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> munshi_store::Result<()>;
 }
 
-pub struct Office {
-    pub ids: Ids,
-    pub governor: Governor,
-    hears: Option<Arc<dyn HearsNo>>,
+pub struct ActServices {
+    pub ids: IdGenerator,
+    pub governor: BudgetGovernor,
+    hears: Option<Arc<dyn RefusalObserver>>,
     policies: Mutex<HashMap<TenantId, (i64, Arc<Policy>)>>,
 }
 
-impl Office {
-    pub fn new(ids: Ids, governor: Governor) -> Self {
+impl ActServices {
+    pub fn new(ids: IdGenerator, governor: BudgetGovernor) -> Self {
         Self { ids, governor, hears: None, policies: Mutex::default() }
     }
 
     /// With somebody who is told of every no.
     #[must_use]
-    pub fn heard_by(self, hears: Arc<dyn HearsNo>) -> Self {
+    pub fn heard_by(self, hears: Arc<dyn RefusalObserver>) -> Self {
         Self { hears: Some(hears), ..self }
     }
 

@@ -2,13 +2,13 @@
 
 use munshi_store::Tx;
 
-use super::office::Office;
+use super::office::ActServices;
 use crate::error::Result;
-use crate::pipeline::{Ask, Proposal, is_open};
+use crate::pipeline::{PolicyRequest, Proposal, is_open};
 
 /// Whether each of these would pass the stages that ask who, through which door and how far. Nothing is counted, set
 /// aside or written; what a call's own arguments lead to is decided when it is made.
-pub fn open(tx: &mut Tx<'_>, office: &Office, proposals: &[Proposal]) -> Result<Vec<bool>> {
+pub fn open(tx: &mut Tx<'_>, office: &ActServices, proposals: &[Proposal]) -> Result<Vec<bool>> {
     let (policy, tenant) = (office.policy(tx)?, office.standing(tx)?);
-    proposals.iter().map(|proposal| is_open(&Ask { proposal, policy: &policy, tenant })).collect()
+    proposals.iter().map(|proposal| is_open(&PolicyRequest { proposal, policy: &policy, tenant })).collect()
 }

@@ -24,7 +24,7 @@ pub struct Permit {
     pub(super) tool: ToolName,
     pub(super) effect: Effect,
     pub(super) arguments: Value,
-    pub(super) mode: Mode,
+    pub(super) mode: PermitMode,
     pub(super) attempt: i64,
     /// A try before this one may have done it.
     pub(super) is_repeat: bool,
@@ -35,7 +35,7 @@ pub struct Permit {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum PermitMode {
     Apply,
     /// Say what would happen; change nothing.
     Rehearse,
@@ -63,7 +63,7 @@ impl Permit {
         &self.arguments
     }
 
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> PermitMode {
         self.mode
     }
 
@@ -81,8 +81,8 @@ impl Permit {
     /// has another: whoever answers a known key with what was answered before would answer the act with its rehearsal.
     pub fn key(&self) -> String {
         match self.mode {
-            Mode::Apply => self.act.to_string(),
-            Mode::Rehearse => rehearsal_of(self.act).to_string(),
+            PermitMode::Apply => self.act.to_string(),
+            PermitMode::Rehearse => rehearsal_of(self.act).to_string(),
         }
     }
 }

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use munshi_store::{Door, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{ActId, Autonomy, Effect, Money, TenantId, TenantStatus, Timestamp};
 use serde_json::json;
 
 use super::limits;
-use super::office::Office;
-use super::permit::{Mode, Permit};
-use super::row::{self, Act, State};
+use super::office::ActServices;
+use super::permit::{Permit, PermitMode};
+use super::row::{self, Act, ActState};
 use crate::approvals;
-use crate::audit::{self, Actor, ActorKind, Event, NewEntry};
+use crate::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
-use crate::pipeline::Known;
+use crate::pipeline::CompiledTool;
 
 /// How long a tool may take that is no longer installed.
 const GONE: Duration = Duration::from_secs(1);
@@ -23,14 +23,14 @@ const LONGEST_AGE: Duration = Duration::from_secs(6 * 3600);
 
 /// An act past its lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lapsed {
+pub struct LapsedAct {
     pub tenant: TenantId,
     pub act: ActId,
 }
 
 /// On what ground an act is taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum TakeoverReason {
     /// Its lease has passed.
     Lapsed,
     /// Whoever has the run that wanted it knows that its first try has nobody behind it any more; a later one may be a
@@ -40,7 +40,7 @@ pub enum Left {
     Surely,
 }
 
-impl Left {
+impl TakeoverReason {
     pub(super) const fn is_before_its_lease(self, attempt: i64) -> bool {
         match self {
             Self::Lapsed => false,
@@ -52,7 +52,7 @@ impl Left {
 
 /// What may be done about it.
 #[derive(Debug)]
-pub enum Recovery {
+pub enum ActRecovery {
     /// Call again: looking is harmless, or the key makes it so.
     Again(Permit),
     /// Look first whether it happened, then call again if it did not.
@@ -64,62 +64,62 @@ pub enum Recovery {
 }
 
 /// The oldest acts past their lease, of all tenants that are active: what a paused one left waits with it.
-pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Lapsed>> {
+pub fn lapsed(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<LapsedAct>> {
     Ok(tx.all(
         across_tenants(
             "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
              WHERE l.lease_until <= $1 AND t.status = 'active' ORDER BY l.lease_until LIMIT $2",
         ),
         params![now, most],
-        |row| Ok(Lapsed { tenant: row.get(0)?, act: row.get(1)? }),
+        |row| Ok(LapsedAct { tenant: row.get(0)?, act: row.get(1)? }),
     )?)
 }
 
 /// All acts under way, of all tenants that are active: for the one process there is, when it starts.
-pub fn leased(tx: &mut PlatformTx<'_>, most: u32) -> Result<Vec<Lapsed>> {
+pub fn leased(tx: &mut PlatformTx<'_>, most: u32) -> Result<Vec<LapsedAct>> {
     Ok(tx.all(
         across_tenants(
             "SELECT l.tenant_id, l.act_id FROM act_leases l JOIN tenants t ON t.id = l.tenant_id
              WHERE t.status = 'active' ORDER BY l.lease_until LIMIT $1",
         ),
         params![most],
-        |row| Ok(Lapsed { tenant: row.get(0)?, act: row.get(1)? }),
+        |row| Ok(LapsedAct { tenant: row.get(0)?, act: row.get(1)? }),
     )?)
 }
 
 /// The door through which lapsed acts and approvals are found.
-pub const ACTS: Door = Door::new("acts");
+pub const ACTS: PlatformScope = PlatformScope::new("acts");
 
 /// Takes an act over, for as long as its tool may take.
 pub fn recover(
     tx: &mut Tx<'_>,
-    office: &Office,
-    (id, left): (ActId, Left),
-    tool: Option<&Known>,
+    office: &ActServices,
+    (id, left): (ActId, TakeoverReason),
+    tool: Option<&CompiledTool>,
     now: Timestamp,
-) -> Result<Recovery> {
-    let Some(act) = row::find(tx, id)? else { return Ok(Recovery::Gone) };
-    if act.state == State::Rehearsing {
+) -> Result<ActRecovery> {
+    let Some(act) = row::find(tx, id)? else { return Ok(ActRecovery::Gone) };
+    if act.state == ActState::Rehearsing {
         let nothing = json!({ "ok": false, "code": "interrupted", "retryable": true });
-        row::end(tx, id, State::Rehearsing, State::Rehearsed, Some(&nothing), None, now)?;
-        return Ok(Recovery::Gone);
+        row::end(tx, id, ActState::Rehearsing, ActState::Rehearsed, Some(&nothing), None, now)?;
+        return Ok(ActRecovery::Gone);
     }
     // It may have been paused since the act was found: what it left waits with it.
     if office.standing(tx)? != TenantStatus::Active {
-        return Ok(Recovery::Gone);
+        return Ok(ActRecovery::Gone);
     }
     let timeout = tool.map_or(GONE, |tool| tool.spec.timeout);
     let cost = tool.and_then(|tool| tool.spec.cost);
-    let until = now.plus(Office::lease(timeout));
-    if act.state != State::Intended || !row::lease_again(tx, &act, left, until, now)? {
-        return Ok(Recovery::Gone);
+    let until = now.plus(ActServices::lease(timeout));
+    if act.state != ActState::Intended || !row::lease_again(tx, &act, left, until, now)? {
+        return Ok(ActRecovery::Gone);
     }
     if act.effect.writes() && !still_holds(tx, office, &act, tool, now)? {
         return give_up(tx, office, &act, cost, now);
     }
     match act.effect {
-        Effect::Read | Effect::Keyed => Ok(Recovery::Again(again(tx, act, cost)?)),
-        Effect::Checked => Ok(Recovery::LookUp(again(tx, act, cost)?)),
+        Effect::Read | Effect::Keyed => Ok(ActRecovery::Again(again(tx, act, cost)?)),
+        Effect::Checked => Ok(ActRecovery::LookUp(again(tx, act, cost)?)),
         // One in our own transaction leaves no intent behind without its result; a foreign one can't be told.
         Effect::Inside | Effect::Once => give_up(tx, office, &act, cost, now),
     }
@@ -128,9 +128,9 @@ pub fn recover(
 /// Whether what was decided then may still be done: keys are forgotten, people leave, and policies are tightened.
 fn still_holds(
     tx: &mut Tx<'_>,
-    office: &Office,
+    office: &ActServices,
     act: &Act,
-    tool: Option<&Known>,
+    tool: Option<&CompiledTool>,
     now: Timestamp,
 ) -> Result<bool> {
     let Some(tool) = tool else { return Ok(true) };
@@ -154,7 +154,7 @@ fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
             .map_err(|error: munshi_types::ToolNameError| crate::Error::Invalid(error.to_string()))?,
         effect: act.effect,
         arguments: act.leaving.unwrap_or(act.arguments),
-        mode: Mode::Apply,
+        mode: PermitMode::Apply,
         attempt: act.attempt + 1,
         is_repeat: true,
         began_at: act.began_at,
@@ -166,23 +166,23 @@ fn again(tx: &Tx<'_>, act: Act, cost: Option<Money>) -> Result<Permit> {
 
 fn give_up(
     tx: &mut Tx<'_>,
-    office: &Office,
+    office: &ActServices,
     act: &Act,
     cost: Option<Money>,
     now: Timestamp,
-) -> Result<Recovery> {
+) -> Result<ActRecovery> {
     let kept = json!({ "ok": false, "code": "unknown_outcome", "retryable": false });
-    row::end(tx, act.id, State::Intended, State::Unknown, Some(&kept), None, now)?;
+    row::end(tx, act.id, ActState::Intended, ActState::Unknown, Some(&kept), None, now)?;
     if let (Some(held), Some(cost)) = (act.reservation, cost) {
         limits::settle(tx, office, held, cost)?;
     }
     approvals::ask_outcome(tx, office, act.id, now)?;
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::System, "recovery"),
-        event: Event::ACT_UNKNOWN,
+    let entry = NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::System, "recovery"),
+        event: AuditEvent::ACT_UNKNOWN,
         subject: act.id.to_string(),
         payload: json!({ "tool": act.tool }),
     };
     audit::append(tx, &entry, now, &office.ids)?;
-    Ok(Recovery::Asked)
+    Ok(ActRecovery::Asked)
 }

@@ -8,42 +8,48 @@ use munshi_types::{BindingId, PersonId, TenantId, Timestamp};
 use serde_json::json;
 
 use super::begin::speaker;
-use super::untold::Untold;
-use crate::audit::{Actor, ActorKind, Event, NewEntry};
-use crate::budget::rate::{self, Rate, Take};
+use super::untold::DeferredAuditEntries;
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
+use crate::budget::rate::{self, RateDecision, RateQuota};
 use crate::error::Result;
-use crate::pipeline::{Code, Proposal, Refusal, StageName};
+use crate::pipeline::{ActRefusal, Proposal, RefusalCode, StageName};
 
 /// Those counted within this are told together.
 const TOGETHER: Duration = Duration::from_secs(60);
 
 /// Whether a refusal is told by itself.
-pub(super) enum Heard {
+pub(super) enum RefusalReporting {
     Apart,
     /// It is only counted. What is untold is the count of those before, where its time has come.
-    Counted(Timestamp, Untold),
+    Counted(Timestamp, DeferredAuditEntries),
 }
 
 /// Takes note of a proposal that is refused.
-pub(super) fn hear(tx: &mut Tx<'_>, proposal: &Proposal, most: u32, now: Timestamp) -> Result<Heard> {
+pub(super) fn hear(
+    tx: &mut Tx<'_>,
+    proposal: &Proposal,
+    most: u32,
+    now: Timestamp,
+) -> Result<RefusalReporting> {
     let (binding, person) = (proposal.caller.binding, proposal.caller.principal.person);
     let source = source(binding, person);
-    match rate::take(tx, &format!("refused {source}"), Rate::per_minute(most), now)? {
-        Take::Taken => Ok(Heard::Apart),
-        Take::Wait(wait) => {
+    match rate::take(tx, &format!("refused {source}"), RateQuota::per_minute(most), now)? {
+        RateDecision::Taken => Ok(RefusalReporting::Apart),
+        RateDecision::Wait(wait) => {
             let since = count(tx, &source, binding, person, now)?;
             let due = now.since(since) >= TOGETHER;
-            let untold = if due { tell_together(tx, &source, now)?.1 } else { Untold::default() };
-            Ok(Heard::Counted(now.plus(wait), untold))
+            let untold =
+                if due { tell_together(tx, &source, now)?.1 } else { DeferredAuditEntries::default() };
+            Ok(RefusalReporting::Counted(now.plus(wait), untold))
         }
     }
 }
 
 /// Instead of what was refused, which was told often enough.
-pub(super) fn too_many(again_at: Timestamp) -> Refusal {
+pub(super) fn too_many(again_at: Timestamp) -> ActRefusal {
     let what = "Too many proposals were refused, one after the other. Propose nothing more: answer without tools, and \
                 tell the person what can't be done.";
-    Refusal::new(StageName::Limits, Code::TooManyRefused, what).again_at(Some(again_at))
+    ActRefusal::new(StageName::Limits, RefusalCode::TooManyRefused, what).again_at(Some(again_at))
 }
 
 fn source(binding: Option<BindingId>, person: Option<PersonId>) -> String {
@@ -72,24 +78,24 @@ fn count(
 
 /// Refusals that were only counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unheard {
+pub struct CountedRefusals {
     pub tenant: TenantId,
     pub source: String,
 }
 
 /// Counts whose time has come, of all tenants; each is then told in its tenant's transaction by [`tell_together`].
-pub fn unheard(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Unheard>> {
+pub fn unheard(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<CountedRefusals>> {
     Ok(tx.all(
         across_tenants(
             "SELECT tenant_id, source FROM act_refusals WHERE since <= $1 ORDER BY since LIMIT $2",
         ),
         params![now.minus(TOGETHER), most],
-        |row| Ok(Unheard { tenant: row.get(0)?, source: row.get(1)? }),
+        |row| Ok(CountedRefusals { tenant: row.get(0)?, source: row.get(1)? }),
     )?)
 }
 
 /// Takes a count out, and says how many it was, for the audit to be told of.
-pub fn tell_together(tx: &mut Tx<'_>, source: &str, now: Timestamp) -> Result<(u64, Untold)> {
+pub fn tell_together(tx: &mut Tx<'_>, source: &str, now: Timestamp) -> Result<(u64, DeferredAuditEntries)> {
     let taken = tx.optional(
         "DELETE FROM act_refusals WHERE tenant_id = $1 AND source = $2
          RETURNING refused, since, binding_id, person_id",
@@ -99,14 +105,16 @@ pub fn tell_together(tx: &mut Tx<'_>, source: &str, now: Timestamp) -> Result<(u
             Ok((row.get::<i64>(0)?, row.get::<Timestamp>(1)?, binding, person))
         },
     )?;
-    let Some((refused, since, binding, person)) = taken else { return Ok((0, Untold::default())) };
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::Agent, speaker(binding)),
-        event: Event::ACTS_REFUSED,
+    let Some((refused, since, binding, person)) = taken else {
+        return Ok((0, DeferredAuditEntries::default()));
+    };
+    let entry = NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::Agent, speaker(binding)),
+        event: AuditEvent::ACTS_REFUSED,
         subject: person.map_or_else(|| "anybody".to_owned(), |id| id.to_string()),
         payload: json!({
-            "code": Code::TooManyRefused, "refused": refused, "since": since, "until": now, "person": person,
+            "code": RefusalCode::TooManyRefused, "refused": refused, "since": since, "until": now, "person": person,
         }),
     };
-    Ok((refused.unsigned_abs(), Untold::of(entry)))
+    Ok((refused.unsigned_abs(), DeferredAuditEntries::of(entry)))
 }

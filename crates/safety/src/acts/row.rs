@@ -1,19 +1,19 @@
 //! The table of acts.
 
-use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
+use munshi_store::{Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params};
 use munshi_types::{ActId, BindingId, Effect, Id, PersonId, ReservationId, RunId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::digest::Digest;
+use super::digest::ActDigest;
 use super::finish::LOGIN_NEEDED;
-use super::recover::Left;
+use super::recover::TakeoverReason;
 use crate::error::Result;
-use crate::pipeline::{Caller, Concern, Proposal, Taint, Wanted};
+use crate::pipeline::{ActCaller, ActConcern, Proposal, ProposalMode, Taint};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ActState {
     Refused,
     /// A person is asked.
     Waiting,
@@ -29,7 +29,7 @@ pub enum State {
     Dropped,
 }
 
-impl State {
+impl ActState {
     const ALL: [Self; 9] = [
         Self::Refused,
         Self::Waiting,
@@ -70,9 +70,9 @@ pub struct Act {
     pub arguments: Value,
     /// What the tool is given, where that differs.
     pub leaving: Option<Value>,
-    pub rests_on: Stored,
-    pub digest: Digest,
-    pub state: State,
+    pub rests_on: ActBasis,
+    pub digest: ActDigest,
+    pub state: ActState,
     /// The stage that refused it.
     pub stage: Option<String>,
     pub code: Option<String>,
@@ -88,22 +88,22 @@ impl Act {
     /// Whether it was not done because nobody was logged in at its service.
     pub(super) fn was_shut_out(&self) -> bool {
         let code = self.result.as_ref().and_then(|result| result.get("code")?.as_str());
-        self.state == State::Failed && code == Some(LOGIN_NEEDED)
+        self.state == ActState::Failed && code == Some(LOGIN_NEEDED)
     }
 }
 
 /// What the proposal rested on beside its arguments, so that it can be taken up again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stored {
-    pub wanted: Wanted,
-    pub caller: Caller,
+pub struct ActBasis {
+    pub wanted: ProposalMode,
+    pub caller: ActCaller,
     pub taint: Taint,
-    pub concerns: Vec<Concern>,
+    pub concerns: Vec<ActConcern>,
 }
 
 /// What a decision writes into an act.
-pub(super) struct Decided<'a> {
-    pub state: State,
+pub(super) struct ActUpdate<'a> {
+    pub state: ActState,
     /// The stage that refused, and its code.
     pub stopped: Option<(&'a str, &'a str)>,
     pub held: Option<ReservationId>,
@@ -115,12 +115,12 @@ pub(super) struct Decided<'a> {
 pub(super) fn insert(
     tx: &mut Tx<'_>,
     proposal: &Proposal,
-    digest: Digest,
-    decided: &Decided<'_>,
+    digest: ActDigest,
+    decided: &ActUpdate<'_>,
     now: Timestamp,
 ) -> Result<()> {
     let (tool, caller) = (proposal.tool.as_deref(), &proposal.caller);
-    let stored = Stored {
+    let stored = ActBasis {
         wanted: proposal.wanted,
         caller: caller.clone(),
         taint: proposal.taint.clone(),
@@ -156,13 +156,13 @@ pub(super) fn insert(
     set_lease(tx, proposal.act, decided.lease)
 }
 
-impl Decided<'_> {
-    pub(super) fn of(state: State) -> Self {
+impl ActUpdate<'_> {
+    pub(super) fn of(state: ActState) -> Self {
         Self { state, stopped: None, held: None, lease: None, leaving: None }
     }
 
     fn ended(&self, now: Timestamp) -> Option<Timestamp> {
-        matches!(self.state, State::Refused).then_some(now)
+        matches!(self.state, ActState::Refused).then_some(now)
     }
 }
 
@@ -172,15 +172,15 @@ pub(super) fn clean(name: &str) -> String {
 }
 
 /// What the store can't hold (a NUL inside, which no act that was let through has) is kept without.
-pub(crate) fn kept(value: &impl Serialize) -> Result<Json> {
-    match Json::of(value) {
+pub(crate) fn kept(value: &impl Serialize) -> Result<JsonText> {
+    match JsonText::of(value) {
         Ok(json) => Ok(json),
         Err(_) => {
             let mut value = serde_json::to_value(value).map_err(|error| {
                 StoreError::Misuse(format!("the value can't be written as JSON: {error}"))
             })?;
             without_nul(&mut value);
-            Ok(Json::of(&value)?)
+            Ok(JsonText::of(&value)?)
         }
     }
 }
@@ -204,7 +204,7 @@ fn without_nul(value: &mut Value) {
 pub(super) fn take_up(
     tx: &mut Tx<'_>,
     (id, attempt): (ActId, i64),
-    decided: &Decided<'_>,
+    decided: &ActUpdate<'_>,
     now: Timestamp,
 ) -> Result<()> {
     let taken = tx.execute(
@@ -232,8 +232,8 @@ pub(super) fn take_up(
 pub(crate) fn end(
     tx: &mut Tx<'_>,
     id: ActId,
-    from: State,
-    to: State,
+    from: ActState,
+    to: ActState,
     result: Option<&Value>,
     micros: Option<i64>,
     now: Timestamp,
@@ -251,8 +251,8 @@ pub(crate) fn end(
 pub(crate) fn note_answer(
     tx: &mut Tx<'_>,
     id: ActId,
-    from: State,
-    to: State,
+    from: ActState,
+    to: ActState,
     now: Timestamp,
 ) -> Result<bool> {
     let ended = tx.execute(
@@ -266,7 +266,7 @@ pub(crate) fn note_answer(
 pub(super) fn lease_again(
     tx: &mut Tx<'_>,
     act: &Act,
-    left: Left,
+    left: TakeoverReason,
     until: Timestamp,
     now: Timestamp,
 ) -> Result<bool> {
@@ -351,11 +351,11 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         tool: row.get("tool")?,
         connector: row.get("connector")?,
         effect: effect_of(&row.get::<String>("effect")?).ok_or_else(|| odd("effect"))?,
-        arguments: row.get::<Json>("arguments")?.read()?,
-        leaving: row.get::<Option<Json>>("leaving")?.map(|json| json.read()).transpose()?,
-        rests_on: row.get::<Json>("proposal")?.read()?,
-        digest: Digest::read(&digest).ok_or_else(|| odd("digest"))?,
-        state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
+        arguments: row.get::<JsonText>("arguments")?.read()?,
+        leaving: row.get::<Option<JsonText>>("leaving")?.map(|json| json.read()).transpose()?,
+        rests_on: row.get::<JsonText>("proposal")?.read()?,
+        digest: ActDigest::read(&digest).ok_or_else(|| odd("digest"))?,
+        state: ActState::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
         stage: row.get("stage")?,
         code: row.get("code")?,
         reservation: row.get("reservation")?,
@@ -363,7 +363,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Act> {
         began_at: row.get("began_at")?,
         ended_at: row.get("ended_at")?,
         micros: row.get("micros")?,
-        result: row.get::<Option<Json>>("result")?.map(|json| json.read()).transpose()?,
+        result: row.get::<Option<JsonText>>("result")?.map(|json| json.read()).transpose()?,
     })
 }
 

@@ -1,20 +1,20 @@
 //! What the audit is still to be told.
 
 use munshi_store::Tx;
-use munshi_types::{Ids, Timestamp};
+use munshi_types::{IdGenerator, Timestamp};
 
-use super::office::Office;
-use crate::audit::{self, NewEntry};
+use super::office::ActServices;
+use crate::audit::{self, NewAuditEntry};
 use crate::error::Result;
 
 /// Entries of a transaction, told at its end: the audit comes last in the order of locks, so that whoever else writes
 /// in the same transaction (a run's journal, a tool's own tables) does so before.
 #[derive(Debug, Default)]
 #[must_use = "what happened has to be told in the same transaction"]
-pub struct Untold(Vec<NewEntry>);
+pub struct DeferredAuditEntries(Vec<NewAuditEntry>);
 
-impl Untold {
-    pub(crate) fn of(entry: NewEntry) -> Self {
+impl DeferredAuditEntries {
+    pub(crate) fn of(entry: NewAuditEntry) -> Self {
         Self(vec![entry])
     }
 
@@ -23,12 +23,12 @@ impl Untold {
         self
     }
 
-    pub fn tell(self, tx: &mut Tx<'_>, office: &Office, now: Timestamp) -> Result<()> {
+    pub fn tell(self, tx: &mut Tx<'_>, office: &ActServices, now: Timestamp) -> Result<()> {
         self.tell_with(tx, &office.ids, now)
     }
 
     /// The same for those who have no office at hand.
-    pub fn tell_with(self, tx: &mut Tx<'_>, ids: &Ids, now: Timestamp) -> Result<()> {
+    pub fn tell_with(self, tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp) -> Result<()> {
         audit::append_all(tx, &self.0, now, ids)
     }
 }

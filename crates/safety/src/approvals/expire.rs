@@ -3,20 +3,20 @@
 
 use std::time::Duration;
 
-use munshi_store::{Json, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{JsonText, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{ActId, ApprovalId, PersonId, TenantId, TenantStatus, Timestamp};
 use serde_json::{Value, json};
 
 use super::row::{self, OUTCOME_HOURS};
-use super::whom::{Whom, whom};
-use super::{Approval, Kind, State};
-use crate::acts::{self, Office, Untold};
-use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use super::whom::{ApproverChain, whom};
+use super::{Approval, ApprovalKind, ApprovalStatus};
+use crate::acts::{self, ActServices, DeferredAuditEntries};
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
 
 /// A question whose time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Expired {
+pub struct ExpiredApproval {
     pub tenant: TenantId,
     pub approval: ApprovalId,
     pub act: ActId,
@@ -24,16 +24,16 @@ pub struct Expired {
 
 /// What was done about it, for those who are to be told.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Expiry {
+pub struct ApprovalExpiry {
     /// As it is now: its act, who wanted it, and until when it waits where it does.
     pub approval: Approval,
     /// Whom it was put to until now.
     pub asked: Vec<PersonId>,
-    pub fate: Fate,
+    pub fate: ApprovalExpiryOutcome,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum ApprovalExpiryOutcome {
     /// It waits as long again, for these: the owners first.
     Escalated(Vec<PersonId>),
     /// The act is not done.
@@ -42,7 +42,7 @@ pub enum Fate {
 
 /// Those that are due, of all tenants but those that are paused: what waits there waits with its tenant. Each is then
 /// dealt with in its own tenant's transaction by [`expire`].
-pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Expired>> {
+pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<ExpiredApproval>> {
     Ok(tx.all(
         across_tenants(
             "SELECT a.tenant_id, a.id, a.act_id FROM approvals a JOIN tenants t ON t.id = a.tenant_id
@@ -51,55 +51,59 @@ pub fn due(tx: &mut PlatformTx<'_>, most: u32, now: Timestamp) -> Result<Vec<Exp
              ORDER BY a.expires_at LIMIT $2",
         ),
         params![now, most],
-        |row| Ok(Expired { tenant: row.get(0)?, approval: row.get(1)?, act: row.get(2)? }),
+        |row| Ok(ExpiredApproval { tenant: row.get(0)?, approval: row.get(1)?, act: row.get(2)? }),
     )?)
 }
 
 /// Escalates one or ends it; none when it was answered, used or dealt with meanwhile.
 pub fn expire(
     tx: &mut Tx<'_>,
-    office: &Office,
-    expired: Expired,
+    office: &ActServices,
+    expired: ExpiredApproval,
     now: Timestamp,
-) -> Result<Option<(Expiry, Untold)>> {
+) -> Result<Option<(ApprovalExpiry, DeferredAuditEntries)>> {
     let Some(approval) = row::find(tx, expired.approval)? else { return Ok(None) };
-    let Whom { first, above } = whom(tx, office, &approval)?;
+    let ApproverChain { first, above } = whom(tx, office, &approval)?;
     let asked: Vec<PersonId> = match &approval.escalated_to {
         Some(later) => first.iter().chain(later.iter().filter(|one| !first.contains(one))).copied().collect(),
         None => first,
     };
-    let may_wait = approval.state == State::Pending
+    let may_wait = approval.state == ApprovalStatus::Pending
         && approval.escalated_at.is_none()
         && office.standing(tx)? == TenantStatus::Active;
     let (done, event, fate) = if may_wait && !above.is_empty() {
-        (escalate(tx, office, &approval, &above, now)?, Event::APPROVAL_ESCALATED, Fate::Escalated(above))
+        (
+            escalate(tx, office, &approval, &above, now)?,
+            AuditEvent::APPROVAL_ESCALATED,
+            ApprovalExpiryOutcome::Escalated(above),
+        )
     } else {
-        (end(tx, &approval, now)?, Event::APPROVAL_EXPIRED, Fate::Dropped)
+        (end(tx, &approval, now)?, AuditEvent::APPROVAL_EXPIRED, ApprovalExpiryOutcome::Dropped)
     };
     if !done {
         return Ok(None);
     }
-    let untold = Untold::of(entry(&approval, event, &fate));
+    let untold = DeferredAuditEntries::of(entry(&approval, event, &fate));
     let approval = row::find(tx, approval.id)?.unwrap_or(approval);
-    Ok(Some((Expiry { approval, asked, fate }, untold)))
+    Ok(Some((ApprovalExpiry { approval, asked, fate }, untold)))
 }
 
 fn escalate(
     tx: &mut Tx<'_>,
-    office: &Office,
+    office: &ActServices,
     approval: &Approval,
     to: &[PersonId],
     now: Timestamp,
 ) -> Result<bool> {
     let hours = match approval.kind {
-        Kind::Act => office.policy(tx)?.approvals.hours,
-        Kind::Outcome => OUTCOME_HOURS,
+        ApprovalKind::Act => office.policy(tx)?.approvals.hours,
+        ApprovalKind::Outcome => OUTCOME_HOURS,
     };
     let until = now.plus(Duration::from_secs(u64::from(hours) * 3600));
     let escalated = tx.execute(
         "UPDATE approvals SET expires_at = $4, escalated_at = $3, escalated_to = $5
          WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND escalated_at IS NULL AND expires_at <= $3",
-        params![approval.id, now, until, Json::of(&to)?],
+        params![approval.id, now, until, JsonText::of(&to)?],
     )?;
     Ok(escalated > 0)
 }
@@ -111,19 +115,19 @@ fn end(tx: &mut Tx<'_>, approval: &Approval, now: Timestamp) -> Result<bool> {
            AND (state = 'pending' OR (state = 'granted' AND kind = 'act'))",
         params![approval.id, now],
     )?;
-    if ended > 0 && approval.kind == Kind::Act {
-        acts::note_answer(tx, approval.act, acts::State::Waiting, acts::State::Dropped, now)?;
+    if ended > 0 && approval.kind == ApprovalKind::Act {
+        acts::note_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
     }
     Ok(ended > 0)
 }
 
-fn entry(approval: &Approval, event: Event, fate: &Fate) -> NewEntry {
+fn entry(approval: &Approval, event: AuditEvent, fate: &ApprovalExpiryOutcome) -> NewAuditEntry {
     let to: Value = match fate {
-        Fate::Escalated(to) => json!(to),
-        Fate::Dropped => Value::Null,
+        ApprovalExpiryOutcome::Escalated(to) => json!(to),
+        ApprovalExpiryOutcome::Dropped => Value::Null,
     };
-    NewEntry {
-        actor: Actor::new(ActorKind::System, "approvals"),
+    NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::System, "approvals"),
         event,
         subject: approval.act.to_string(),
         payload: json!({ "approval": approval.id, "tool": approval.tool, "to": to }),

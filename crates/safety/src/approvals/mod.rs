@@ -13,14 +13,14 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::acts::Digest;
-use crate::pipeline::Question;
+use crate::acts::ActDigest;
+use crate::pipeline::ConsentQuestion;
 
-pub use answer::{Answer, Answered, Covers, Said, answer};
-pub use expire::{Expired, Expiry, Fate, due, expire};
-pub use row::{Wanted, beginning_with, find, list, move_asker, move_session, of_act, pending_in};
+pub use answer::{ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, answer};
+pub use expire::{ApprovalExpiry, ApprovalExpiryOutcome, ExpiredApproval, due, expire};
+pub use row::{ApprovalFilter, beginning_with, find, list, move_asker, move_session, of_act, pending_in};
 pub(crate) use row::{ask_outcome, attach, give_back, granted_for, open, take_up, waived};
-pub use whom::{Whom, is_for, whom};
+pub use whom::{ApproverChain, is_for, whom};
 pub use withdraw::{WITHDRAWN, withdraw};
 
 /// A question as it is shown.
@@ -28,7 +28,7 @@ pub use withdraw::{WITHDRAWN, withdraw};
 pub struct Approval {
     pub id: ApprovalId,
     pub act: ActId,
-    pub kind: Kind,
+    pub kind: ApprovalKind,
     pub tool: String,
     #[serde(skip)]
     pub scope: String,
@@ -41,13 +41,13 @@ pub struct Approval {
     pub arguments: Value,
     /// What the tool would be given, where that differs.
     pub leaving: Option<Value>,
-    pub question: Question,
+    pub question: ConsentQuestion,
     /// What a rehearsal gave.
     pub rehearsal: Option<Value>,
     /// What the answer is for: shown, and compared.
     #[serde(serialize_with = "shown")]
-    pub digest: Digest,
-    pub state: State,
+    pub digest: ActDigest,
+    pub state: ApprovalStatus,
     pub asked_at: Timestamp,
     pub expires_at: Timestamp,
     pub answered_by: Option<PersonId>,
@@ -60,20 +60,20 @@ pub struct Approval {
     pub escalated_to: Option<Vec<PersonId>>,
 }
 
-fn shown<S: serde::Serializer>(digest: &Digest, serializer: S) -> Result<S::Ok, S::Error> {
+fn shown<S: serde::Serializer>(digest: &ActDigest, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(digest)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ApprovalKind {
     /// May it be done?
     Act,
     /// Did it happen?
     Outcome,
 }
 
-impl Kind {
+impl ApprovalKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Act => "act",
@@ -84,14 +84,14 @@ impl Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum ApprovalStatus {
     Pending,
     Granted,
     Refused,
     Expired,
 }
 
-impl State {
+impl ApprovalStatus {
     pub const ALL: [Self; 4] = [Self::Pending, Self::Granted, Self::Refused, Self::Expired];
 
     pub const fn as_str(self) -> &'static str {
@@ -107,13 +107,13 @@ impl State {
 /// A question to be asked.
 pub(crate) struct NewApproval {
     pub act: ActId,
-    pub kind: Kind,
+    pub kind: ApprovalKind,
     pub tool: String,
     pub scope: String,
     pub session: Option<Uuid>,
     pub asked_by: Option<PersonId>,
     pub words: String,
-    pub question: Question,
-    pub digest: Digest,
+    pub question: ConsentQuestion,
+    pub digest: ActDigest,
     pub hours: u16,
 }

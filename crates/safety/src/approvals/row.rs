@@ -2,20 +2,25 @@
 
 use std::time::Duration;
 
-use munshi_store::{Cursor, Error as StoreError, Json, Page, PageRequest, Row, Tx, params};
+use munshi_store::{Cursor, Error as StoreError, JsonText, Page, PageRequest, Row, Tx, params};
 use munshi_types::{ActId, ApprovalId, Id, PersonId, Timestamp};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{Approval, Kind, NewApproval, State};
-use crate::acts::{self, Digest, Office};
+use super::{Approval, ApprovalKind, ApprovalStatus, NewApproval};
+use crate::acts::{self, ActDigest, ActServices};
 use crate::error::{Error, Result};
-use crate::pipeline::{Needs, Question, Risk};
+use crate::pipeline::{ConsentGiver, ConsentQuestion, Risk};
 
 /// How long anybody is asked whether something happened.
 pub(super) const OUTCOME_HOURS: u16 = 24 * 30;
 
-pub(crate) fn open(tx: &mut Tx<'_>, office: &Office, new: &NewApproval, now: Timestamp) -> Result<Approval> {
+pub(crate) fn open(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    new: &NewApproval,
+    now: Timestamp,
+) -> Result<Approval> {
     let id: ApprovalId = office.ids.next();
     let expires_at = now.plus(Duration::from_secs(u64::from(new.hours) * 3600));
     tx.execute(
@@ -31,7 +36,7 @@ pub(crate) fn open(tx: &mut Tx<'_>, office: &Office, new: &NewApproval, now: Tim
             new.session,
             new.asked_by,
             new.words.replace('\0', "\u{fffd}"),
-            Json::of(&new.question)?,
+            JsonText::of(&new.question)?,
             new.digest.as_bytes(),
             now,
             expires_at
@@ -41,14 +46,14 @@ pub(crate) fn open(tx: &mut Tx<'_>, office: &Office, new: &NewApproval, now: Tim
 }
 
 /// Asks a person whether an act happened that nobody could see the end of.
-pub(crate) fn ask_outcome(tx: &mut Tx<'_>, office: &Office, act: ActId, now: Timestamp) -> Result<()> {
+pub(crate) fn ask_outcome(tx: &mut Tx<'_>, office: &ActServices, act: ActId, now: Timestamp) -> Result<()> {
     let Some(act) = acts::find(tx, act)? else { return Ok(()) };
     let words = format!("{} broke off, and may have happened. Look there: did it happen?", act.tool);
-    let question = Question { reasons: Vec::new(), needs: Needs::Approver, risk: Risk::High };
+    let question = ConsentQuestion { reasons: Vec::new(), needs: ConsentGiver::Approver, risk: Risk::High };
     let caller = &act.rests_on.caller;
     let new = NewApproval {
         act: act.id,
-        kind: Kind::Outcome,
+        kind: ApprovalKind::Outcome,
         tool: act.tool.clone(),
         scope: String::new(),
         session: caller.session,
@@ -76,15 +81,15 @@ pub(crate) fn attach(tx: &mut Tx<'_>, act: ActId, result: &Value) -> Result<bool
 pub(crate) fn granted_for(
     tx: &mut Tx<'_>,
     act: ActId,
-    digest: Digest,
+    digest: ActDigest,
     now: Timestamp,
-) -> Result<Option<(ApprovalId, Needs)>> {
+) -> Result<Option<(ApprovalId, ConsentGiver)>> {
     Ok(tx.optional(
         "SELECT id, question FROM approvals
          WHERE tenant_id = $1 AND act_id = $2 AND kind = 'act' AND digest = $3 AND state = 'granted'
            AND used_at IS NULL AND expires_at > $4",
         params![act, digest.as_bytes(), now],
-        |row| Ok((row.get(0)?, row.get::<Json>(1)?.read::<Question>()?.needs)),
+        |row| Ok((row.get(0)?, row.get::<JsonText>(1)?.read::<ConsentQuestion>()?.needs)),
     )?)
 }
 
@@ -133,8 +138,8 @@ pub(crate) fn give_back(tx: &mut Tx<'_>, act: ActId) -> Result<()> {
 pub(super) fn set_answer(
     tx: &mut Tx<'_>,
     id: ApprovalId,
-    state: State,
-    said: &super::Said<'_>,
+    state: ApprovalStatus,
+    said: &super::ApprovalAnswer<'_>,
     now: Timestamp,
 ) -> Result<bool> {
     let set = tx.execute(
@@ -190,13 +195,13 @@ pub fn of_act(tx: &mut Tx<'_>, act: ActId) -> Result<Option<Approval>> {
 
 /// Which questions a list holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ApprovalFilter {
     Pending,
     All,
 }
 
 /// Newest first.
-pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Page<Approval>> {
+pub fn list(tx: &mut Tx<'_>, wanted: ApprovalFilter, request: &PageRequest) -> Result<Page<Approval>> {
     let rows = tx.all(
         "SELECT id, act_id, kind, tool, scope, session_id, asked_by, words, question, rehearsal, digest, state,
                 asked_at, expires_at, answered_by, answered_via, answered_at, used_at, escalated_at, escalated_to,
@@ -205,7 +210,7 @@ pub fn list(tx: &mut Tx<'_>, wanted: Wanted, request: &PageRequest) -> Result<Pa
          FROM approvals
          WHERE tenant_id = $1 AND (asked_at, id) < ($2, $3) AND (state = 'pending' OR $4)
          ORDER BY asked_at DESC, id DESC LIMIT $5",
-        params![request.after.time, request.after.id, wanted == Wanted::All, request.fetch()],
+        params![request.after.time, request.after.id, wanted == ApprovalFilter::All, request.fetch()],
         read,
     )?;
     Ok(Page::of(rows, request, |approval| Cursor { time: approval.asked_at, id: approval.id.as_uuid() }))
@@ -245,11 +250,12 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
     let (kind, state): (String, String) = (row.get("kind")?, row.get("state")?);
     let digest: Vec<u8> = row.get("digest")?;
     let odd = |what: &str| StoreError::Decode(format!("an approval has an odd {what}"));
-    let given = |column: &str| row.get::<Option<Json>>(column)?.map(|json| json.read::<Value>()).transpose();
+    let given =
+        |column: &str| row.get::<Option<JsonText>>(column)?.map(|json| json.read::<Value>()).transpose();
     Ok(Approval {
         id: row.get("id")?,
         act: row.get("act_id")?,
-        kind: if kind == Kind::Outcome.as_str() { Kind::Outcome } else { Kind::Act },
+        kind: if kind == ApprovalKind::Outcome.as_str() { ApprovalKind::Outcome } else { ApprovalKind::Act },
         tool: row.get("tool")?,
         scope: row.get("scope")?,
         session: row.get("session_id")?,
@@ -257,10 +263,13 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
         words: row.get("words")?,
         arguments: given("arguments")?.unwrap_or_default(),
         leaving: given("leaving")?,
-        question: row.get::<Json>("question")?.read()?,
+        question: row.get::<JsonText>("question")?.read()?,
         rehearsal: given("rehearsal")?,
-        digest: Digest::read(&digest).ok_or_else(|| odd("digest"))?,
-        state: State::ALL.into_iter().find(|known| known.as_str() == state).ok_or_else(|| odd("state"))?,
+        digest: ActDigest::read(&digest).ok_or_else(|| odd("digest"))?,
+        state: ApprovalStatus::ALL
+            .into_iter()
+            .find(|known| known.as_str() == state)
+            .ok_or_else(|| odd("state"))?,
         asked_at: row.get("asked_at")?,
         expires_at: row.get("expires_at")?,
         answered_by: row.get("answered_by")?,
@@ -268,6 +277,6 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Approval> {
         answered_at: row.get("answered_at")?,
         used_at: row.get("used_at")?,
         escalated_at: row.get("escalated_at")?,
-        escalated_to: row.get::<Option<Json>>("escalated_to")?.map(|json| json.read()).transpose()?,
+        escalated_to: row.get::<Option<JsonText>>("escalated_to")?.map(|json| json.read()).transpose()?,
     })
 }

@@ -1,17 +1,17 @@
 //! Whom a question is for.
 
-use munshi_identity::{Principal, Role, Rules, may_approve, persons};
+use munshi_identity::{PermissionRules, Principal, Role, may_approve, persons};
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
 use super::Approval;
-use crate::acts::Office;
+use crate::acts::ActServices;
 use crate::error::Result;
-use crate::pipeline::Needs;
+use crate::pipeline::ConsentGiver;
 
 /// Those who may answer a question: whom it is put to first, and whom it goes to when nobody answers in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whom {
+pub struct ApproverChain {
     /// Whoever asked, where they may answer themselves; else the lowest role that may.
     pub first: Vec<PersonId>,
     /// Of a higher role than those, the owners first.
@@ -19,7 +19,7 @@ pub struct Whom {
 }
 
 /// Whom a question is for, by the roles and the policy of now.
-pub fn whom(tx: &mut Tx<'_>, office: &Office, approval: &Approval) -> Result<Whom> {
+pub fn whom(tx: &mut Tx<'_>, office: &ActServices, approval: &Approval) -> Result<ApproverChain> {
     let policy = office.policy(tx)?;
     let members = persons::members(tx)?;
     let may = |role_of: &Principal| may_answer(approval, role_of, &policy.roles);
@@ -36,10 +36,10 @@ pub fn whom(tx: &mut Tx<'_>, office: &Office, approval: &Approval) -> Result<Who
     let (first, role) = match (asker, lowest) {
         (Some(asker), _) => (vec![asker.id], asker.role),
         (None, Some(lowest)) => (those(&answering, |role| role == lowest), Some(lowest)),
-        (None, None) => return Ok(Whom::default()),
+        (None, None) => return Ok(ApproverChain::default()),
     };
     let above = those(&answering, |other| role.is_none_or(|role| other < role));
-    Ok(Whom { first, above })
+    Ok(ApproverChain { first, above })
 }
 
 fn those(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec<PersonId> {
@@ -47,15 +47,15 @@ fn those(answering: &[(PersonId, Role)], is_meant: impl Fn(Role) -> bool) -> Vec
 }
 
 /// Whether a question is this person's to answer, by the roles and the policy of now.
-pub fn is_for(tx: &mut Tx<'_>, office: &Office, approval: &Approval, who: &Principal) -> Result<bool> {
+pub fn is_for(tx: &mut Tx<'_>, office: &ActServices, approval: &Approval, who: &Principal) -> Result<bool> {
     Ok(who.tenant == tx.tenant() && may_answer(approval, who, &office.policy(tx)?.roles))
 }
 
 /// Whoever asked may confirm their own act where only that is needed. Otherwise the role decides, and one that may
 /// approve others' acts may not approve its own: that is for owners and admins.
-pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &Rules) -> bool {
+pub(super) fn may_answer(approval: &Approval, who: &Principal, rules: &PermissionRules) -> bool {
     let own = who.person.is_some() && who.person == approval.asked_by;
-    if own && approval.question.needs == Needs::Asker {
+    if own && approval.question.needs == ConsentGiver::Asker {
         return true;
     }
     if own && !matches!(who.role(), Some(Role::Owner | Role::Admin)) {

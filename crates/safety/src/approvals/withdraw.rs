@@ -4,9 +4,9 @@ use munshi_store::{Tx, params};
 use munshi_types::{ApprovalId, Timestamp};
 use serde_json::json;
 
-use super::{Kind, row};
-use crate::acts::{self, Untold};
-use crate::audit::{Actor, ActorKind, Event, NewEntry};
+use super::{ApprovalKind, row};
+use crate::acts::{self, DeferredAuditEntries};
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use crate::error::Result;
 
 /// What stands in the place of a channel where nobody said no, but the question was taken back.
@@ -14,8 +14,13 @@ pub const WITHDRAWN: &str = "withdrawn";
 
 /// Ends a question that waits, or whose yes nobody has made use of yet, and drops its act. None where there is nothing
 /// to take back: it was refused, has expired, or the act was begun. Whether something happened is still asked.
-pub fn withdraw(tx: &mut Tx<'_>, id: ApprovalId, reason: &str, now: Timestamp) -> Result<Option<Untold>> {
-    let Some(approval) = row::find(tx, id)?.filter(|approval| approval.kind == Kind::Act) else {
+pub fn withdraw(
+    tx: &mut Tx<'_>,
+    id: ApprovalId,
+    reason: &str,
+    now: Timestamp,
+) -> Result<Option<DeferredAuditEntries>> {
+    let Some(approval) = row::find(tx, id)?.filter(|approval| approval.kind == ApprovalKind::Act) else {
         return Ok(None);
     };
     let withdrawn = tx.execute(
@@ -26,10 +31,10 @@ pub fn withdraw(tx: &mut Tx<'_>, id: ApprovalId, reason: &str, now: Timestamp) -
     if withdrawn == 0 {
         return Ok(None);
     }
-    acts::note_answer(tx, approval.act, acts::State::Waiting, acts::State::Dropped, now)?;
-    Ok(Some(Untold::of(NewEntry {
-        actor: Actor::new(ActorKind::System, "approvals"),
-        event: Event::APPROVAL_WITHDRAWN,
+    acts::note_answer(tx, approval.act, acts::ActState::Waiting, acts::ActState::Dropped, now)?;
+    Ok(Some(DeferredAuditEntries::of(NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::System, "approvals"),
+        event: AuditEvent::APPROVAL_WITHDRAWN,
         subject: approval.act.to_string(),
         payload: json!({ "approval": id, "tool": approval.tool, "was": approval.state, "reason": reason }),
     })))

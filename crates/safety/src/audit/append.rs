@@ -1,9 +1,9 @@
 //! Adding an entry, in the transaction of what it records.
 
 use munshi_store::{Tx, params};
-use munshi_types::{EntryId, Ids, Timestamp};
+use munshi_types::{EntryId, IdGenerator, Timestamp};
 
-use super::entry::{Entry, Hash, NewEntry, cleaned};
+use super::entry::{AuditEntry, ChainHash, NewAuditEntry, cleaned};
 use super::hide::hidden;
 use super::read::hash_at;
 use crate::error::Result;
@@ -15,13 +15,13 @@ use crate::error::Result;
 ///
 /// Call it last: on Postgres it holds the end of the tenant's chain until the transaction ends, so what stands after it
 /// makes others wait, and who locks anything after it may wait for each other forever.
-pub fn append(tx: &mut Tx<'_>, new: &NewEntry, now: Timestamp, ids: &Ids) -> Result<EntryId> {
+pub fn append(tx: &mut Tx<'_>, new: &NewAuditEntry, now: Timestamp, ids: &IdGenerator) -> Result<EntryId> {
     let mut end = head(tx)?;
     add(tx, &mut end, new, now, ids)
 }
 
 /// Adds several, one after another. The end of the chain is asked for once.
-pub fn append_all(tx: &mut Tx<'_>, new: &[NewEntry], now: Timestamp, ids: &Ids) -> Result<()> {
+pub fn append_all(tx: &mut Tx<'_>, new: &[NewAuditEntry], now: Timestamp, ids: &IdGenerator) -> Result<()> {
     if new.is_empty() {
         return Ok(());
     }
@@ -31,13 +31,13 @@ pub fn append_all(tx: &mut Tx<'_>, new: &[NewEntry], now: Timestamp, ids: &Ids) 
 
 fn add(
     tx: &mut Tx<'_>,
-    (seq, prev): &mut (i64, Hash),
-    new: &NewEntry,
+    (seq, prev): &mut (i64, ChainHash),
+    new: &NewAuditEntry,
     now: Timestamp,
-    ids: &Ids,
+    ids: &IdGenerator,
 ) -> Result<EntryId> {
     *seq += 1;
-    let mut entry = Entry {
+    let mut entry = AuditEntry {
         tenant: tx.tenant(),
         seq: *seq,
         id: ids.next(),
@@ -48,7 +48,7 @@ fn add(
         subject: cleaned(&hidden(&new.subject)),
         payload: new.body(),
         prev: *prev,
-        hash: Hash::START,
+        hash: ChainHash::START,
     };
     entry.hash = entry.computed_hash();
     *prev = entry.hash;
@@ -57,18 +57,18 @@ fn add(
 }
 
 /// The end of the chain, held until the transaction ends; a chain without entries gets its row first.
-fn head(tx: &mut Tx<'_>) -> Result<(i64, Hash)> {
+fn head(tx: &mut Tx<'_>) -> Result<(i64, ChainHash)> {
     if let Some(head) = lock(tx)? {
         return Ok(head);
     }
     tx.execute(
         "INSERT INTO audit_heads (tenant_id, seq, hash) VALUES ($1, 0, $2) ON CONFLICT (tenant_id) DO NOTHING",
-        params![&Hash::START.0[..]],
+        params![&ChainHash::START.0[..]],
     )?;
-    Ok(lock(tx)?.unwrap_or((0, Hash::START)))
+    Ok(lock(tx)?.unwrap_or((0, ChainHash::START)))
 }
 
-fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, Hash)>> {
+fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, ChainHash)>> {
     Ok(tx.optional(
         (
             "SELECT seq, hash FROM audit_heads WHERE tenant_id = $1",
@@ -80,7 +80,7 @@ fn lock(tx: &mut Tx<'_>) -> Result<Option<(i64, Hash)>> {
 }
 
 /// One statement moves the head and adds the entry: on SQLite by a trigger.
-fn insert(tx: &mut Tx<'_>, entry: &Entry) -> Result<()> {
+fn insert(tx: &mut Tx<'_>, entry: &AuditEntry) -> Result<()> {
     tx.send(
         (
             "INSERT INTO audit_entries (tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload,

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::{counter, gauge};
-use munshi_jobs::schedule::{self, Rule, Schedule};
-use munshi_jobs::{Failure, Job, Kind, Registry};
-use munshi_store::{Db, Json};
+use munshi_jobs::schedule::{self, Schedule, ScheduleRule};
+use munshi_jobs::{Job, JobFailure, JobKind, JobRegistry};
+use munshi_store::{Db, JsonText};
 use munshi_types::{Clock, TenantId, Timestamp, Zone};
 use serde_json::{Value, json};
 
-use super::anchors::{Anchoring, Due};
-use super::verify::{Survey, survey};
-use super::{Actor, ActorKind, Event, NewEntry, append};
+use super::anchors::{AnchorService, AnchorTrigger};
+use super::verify::{AuditVerification, survey};
+use super::{AuditActor, AuditActorKind, AuditEvent, NewAuditEntry, append};
 use crate::error::{Error, Result};
 
 const VERIFY: &str = "audit.verify";
@@ -26,19 +26,19 @@ const NIGHTLY: &str = "30 3 * * *";
 const LOOK: Duration = Duration::from_secs(60);
 
 /// Teaches a runner the audit's kinds of work.
-pub fn install(registry: &mut Registry, anchoring: &Arc<Anchoring>) {
+pub fn install(registry: &mut JobRegistry, anchoring: &Arc<AnchorService>) {
     let nightly = anchoring.clone();
-    registry.add(Kind::new(VERIFY).limit(1), move |_| {
+    registry.add(JobKind::new(VERIFY).limit(1), move |_| {
         let anchoring = nightly.clone();
-        async move { examine(&anchoring).await.map(|_| ()).map_err(Failure::from) }
+        async move { examine(&anchoring).await.map(|_| ()).map_err(JobFailure::from) }
     });
     let growing = anchoring.clone();
-    registry.add(Kind::new(ANCHOR).limit(1), move |_| {
+    registry.add(JobKind::new(ANCHOR).limit(1), move |_| {
         let anchoring = growing.clone();
-        async move { anchoring.anchor(Due::Grown, &[]).await.map(|_| ()).map_err(Failure::from) }
+        async move { anchoring.anchor(AnchorTrigger::Grown, &[]).await.map(|_| ()).map_err(JobFailure::from) }
     });
     let sending = anchoring.clone();
-    registry.add(Kind::new(SEND).limit(2), move |job| {
+    registry.add(JobKind::new(SEND).limit(2), move |job| {
         let anchoring = sending.clone();
         async move { send(&anchoring, &job).await }
     });
@@ -48,8 +48,8 @@ pub fn install(registry: &mut Registry, anchoring: &Arc<Anchoring>) {
 pub async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
     let nothing = json!({});
     let schedules = [
-        Rule::cron(NIGHTLY).and_then(|rule| Schedule::new(VERIFY, VERIFY, &nothing, rule)),
-        Rule::every(LOOK).and_then(|rule| Schedule::new(ANCHOR, ANCHOR, &nothing, rule)),
+        ScheduleRule::cron(NIGHTLY).and_then(|rule| Schedule::new(VERIFY, VERIFY, &nothing, rule)),
+        ScheduleRule::every(LOOK).and_then(|rule| Schedule::new(ANCHOR, ANCHOR, &nothing, rule)),
     ];
     let schedules = schedules.into_iter().collect::<Result<Vec<_>, _>>().map_err(job_error)?;
     let now = clock.now();
@@ -61,17 +61,17 @@ pub async fn set_schedules(db: &Db, clock: &dyn Clock) -> Result<()> {
 }
 
 /// Verifies every chain, tells everybody what was found, and anchors the sound ones.
-pub async fn examine(anchoring: &Anchoring) -> Result<Survey> {
+pub async fn examine(anchoring: &AnchorService) -> Result<AuditVerification> {
     let survey = survey(&anchoring.db, None, &anchoring.anchors().await?).await?;
     report(&survey);
     record(anchoring, &survey, anchoring.clock.now()).await?;
     let broken: Vec<TenantId> = survey.broken().map(|chain| chain.tenant).collect();
-    anchoring.anchor(Due::Moved, &broken).await?;
+    anchoring.anchor(AnchorTrigger::Moved, &broken).await?;
     Ok(survey)
 }
 
 #[allow(clippy::cast_precision_loss, reason = "a gauge is a float; nobody has 2^52 chains")]
-fn report(survey: &Survey) {
+fn report(survey: &AuditVerification) {
     for chain in survey.broken() {
         let what = chain.finding.map(|finding| finding.to_string()).unwrap_or_default();
         tracing::error!(target: "audit.verify", tenant = %chain.tenant, what, "an audit chain is broken");
@@ -86,12 +86,12 @@ fn report(survey: &Survey) {
 }
 
 /// Writes the outcome into the installation's own chain.
-async fn record(anchoring: &Anchoring, survey: &Survey, now: Timestamp) -> Result<()> {
-    let event = if survey.is_sound() { Event::AUDIT_VERIFIED } else { Event::AUDIT_BROKEN };
+async fn record(anchoring: &AnchorService, survey: &AuditVerification, now: Timestamp) -> Result<()> {
+    let event = if survey.is_sound() { AuditEvent::AUDIT_VERIFIED } else { AuditEvent::AUDIT_BROKEN };
     let broken: Vec<_> =
         survey.broken().map(|chain| json!({ "tenant": chain.tenant, "finding": chain.finding })).collect();
-    let entry = NewEntry {
-        actor: Actor::new(ActorKind::System, "audit"),
+    let entry = NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::System, "audit"),
         event,
         subject: "chains".to_owned(),
         payload: json!({
@@ -103,15 +103,15 @@ async fn record(anchoring: &Anchoring, survey: &Survey, now: Timestamp) -> Resul
     anchoring.db.write(TenantId::PLATFORM, move |tx| append(tx, &entry, now, &ids).map(|_| ())).await
 }
 
-async fn send(anchoring: &Anchoring, job: &Job) -> Result<(), Failure> {
+async fn send(anchoring: &AnchorService, job: &Job) -> Result<(), JobFailure> {
     let Some(webhook) = &anchoring.webhook else {
         // The settings no longer name one.
         return Ok(());
     };
-    let payload: &Json = &job.payload;
+    let payload: &JsonText = &job.payload;
     // Stored JSON has the engine's own order; what is sent has one spelling.
     let body = super::canonical::canonical(&payload.read::<Value>()?);
-    webhook.send(&body).await.map_err(Failure::Passing)
+    webhook.send(&body).await.map_err(JobFailure::Passing)
 }
 
 fn job_error(error: munshi_jobs::Error) -> Error {

@@ -21,7 +21,7 @@ const LARGEST_PAYLOAD: usize = 64 * 1024;
 /// What sort of somebody acted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ActorKind {
+pub enum AuditActorKind {
     /// A model, acting through a binding.
     Agent,
     /// Somebody the tenant knows.
@@ -32,7 +32,7 @@ pub enum ActorKind {
     System,
 }
 
-impl ActorKind {
+impl AuditActorKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "agent",
@@ -45,22 +45,22 @@ impl ActorKind {
 
 /// Who acted. The id is a name or an id of theirs, a pseudonym where it would be a phone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Actor {
-    pub kind: ActorKind,
+pub struct AuditActor {
+    pub kind: AuditActorKind,
     pub id: String,
 }
 
-impl Actor {
-    pub fn new(kind: ActorKind, id: impl Into<String>) -> Self {
+impl AuditActor {
+    pub fn new(kind: AuditActorKind, id: impl Into<String>) -> Self {
         Self { kind, id: id.into() }
     }
 }
 
 /// What happened, as `thing.past`: `act.applied`. The list is open; these are the ones everybody knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Event(std::borrow::Cow<'static, str>);
+pub struct AuditEvent(std::borrow::Cow<'static, str>);
 
-impl Event {
+impl AuditEvent {
     pub const ACT_INTENDED: Self = Self::known("act.intended");
     pub const ACT_APPLIED: Self = Self::known("act.applied");
     pub const ACT_REFUSED: Self = Self::known("act.refused");
@@ -114,7 +114,7 @@ impl Event {
     }
 }
 
-impl FromStr for Event {
+impl FromStr for AuditEvent {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -131,7 +131,7 @@ impl FromStr for Event {
     }
 }
 
-impl fmt::Display for Event {
+impl fmt::Display for AuditEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -139,32 +139,32 @@ impl fmt::Display for Event {
 
 /// Something to be remembered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewEntry {
-    pub actor: Actor,
-    pub event: Event,
+pub struct NewAuditEntry {
+    pub actor: AuditActor,
+    pub event: AuditEvent,
     /// What it was about, such as a tool's name or an act's id.
     pub subject: String,
     /// What else matters. Secrets and phones in it are hidden.
     pub payload: Value,
 }
 
-impl NewEntry {
+impl NewAuditEntry {
     /// The payload as it is kept.
     pub(super) fn body(&self) -> String {
         let text = canonical(&hidden_json(&self.payload));
         if text.len() <= LARGEST_PAYLOAD {
             return text;
         }
-        let hash = Hash(Sha256::digest(text.as_bytes()).into());
+        let hash = ChainHash(Sha256::digest(text.as_bytes()).into());
         canonical(&json!({ "left_out": { "bytes": text.len(), "sha256": hash } }))
     }
 }
 
 /// A link of the chain.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Hash(pub [u8; 32]);
+pub struct ChainHash(pub [u8; 32]);
 
-impl Hash {
+impl ChainHash {
     /// Before the first entry.
     pub const START: Self = Self([0; 32]);
 
@@ -173,7 +173,7 @@ impl Hash {
     }
 }
 
-impl fmt::Display for Hash {
+impl fmt::Display for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut digits = [0; 64];
         for (byte, pair) in self.0.iter().zip(digits.chunks_exact_mut(2)) {
@@ -185,13 +185,13 @@ impl fmt::Display for Hash {
     }
 }
 
-impl fmt::Debug for Hash {
+impl fmt::Debug for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl FromStr for Hash {
+impl FromStr for ChainHash {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -208,7 +208,7 @@ impl FromStr for Hash {
     }
 }
 
-impl Serialize for Hash {
+impl Serialize for ChainHash {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
@@ -216,7 +216,7 @@ impl Serialize for Hash {
 
 /// An entry as it is stored. What a row holds is kept as it stands there, so that whatever was done to it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AuditEntry {
     pub tenant: TenantId,
     /// Counts from 1, without gaps.
     pub seq: i64,
@@ -228,17 +228,17 @@ pub struct Entry {
     pub subject: String,
     /// Canonical JSON.
     pub payload: String,
-    pub prev: Hash,
-    pub hash: Hash,
+    pub prev: ChainHash,
+    pub hash: ChainHash,
 }
 
-impl Entry {
+impl AuditEntry {
     /// SHA-256 of the hash before and the canonical row without its own hash.
-    pub fn computed_hash(&self) -> Hash {
+    pub fn computed_hash(&self) -> ChainHash {
         let mut digest = Sha256::new();
         digest.update(self.prev.0);
         digest.update(self.canonical_row(None).as_bytes());
-        Hash(digest.finalize().into())
+        ChainHash(digest.finalize().into())
     }
 
     /// The entry as one line of JSON, canonical, its hash among the fields.
@@ -247,7 +247,7 @@ impl Entry {
     }
 
     /// Written field by field in the order of the keys: this runs with every act.
-    fn canonical_row(&self, hash: Option<Hash>) -> String {
+    fn canonical_row(&self, hash: Option<ChainHash>) -> String {
         let mut out = String::with_capacity(480 + self.payload.len());
         out.push_str("{\"actor\":{\"id\":");
         write_text(&self.actor_id, &mut out);
@@ -290,8 +290,8 @@ pub(super) fn cleaned(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn entry() -> Entry {
-        Entry {
+    fn entry() -> AuditEntry {
+        AuditEntry {
             tenant: TenantId::PLATFORM,
             seq: 7,
             id: "01a1dd41-32c0-704f-b28c-400adb3d8fd2".parse().unwrap(),
@@ -301,8 +301,8 @@ mod tests {
             event: "act.applied".to_owned(),
             subject: "ledger.add".to_owned(),
             payload: "{\"a\":1,\"b\":[true]}".to_owned(),
-            prev: Hash([0xab; 32]),
-            hash: Hash([1; 32]),
+            prev: ChainHash([0xab; 32]),
+            hash: ChainHash([1; 32]),
         }
     }
 
@@ -317,23 +317,23 @@ mod tests {
         let mut digest = Sha256::new();
         digest.update([0xab; 32]);
         digest.update(canonical(&row).as_bytes());
-        assert_eq!(entry.computed_hash(), Hash(digest.finalize().into()));
+        assert_eq!(entry.computed_hash(), ChainHash(digest.finalize().into()));
     }
 
     #[test]
     fn every_field_counts() {
         let first = entry();
         let others = [
-            Entry { tenant: TenantId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
-            Entry { seq: 8, ..first.clone() },
-            Entry { id: EntryId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
-            Entry { made_at: Timestamp::EPOCH, ..first.clone() },
-            Entry { actor_kind: "person".to_owned(), ..first.clone() },
-            Entry { actor_id: String::new(), ..first.clone() },
-            Entry { event: "act.refused".to_owned(), ..first.clone() },
-            Entry { subject: "ledger.drop".to_owned(), ..first.clone() },
-            Entry { payload: "{\"a\":1,\"b\":[false]}".to_owned(), ..first.clone() },
-            Entry { prev: Hash::START, ..first.clone() },
+            AuditEntry { tenant: TenantId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
+            AuditEntry { seq: 8, ..first.clone() },
+            AuditEntry { id: EntryId::from_uuid(uuid::Uuid::from_u128(1)), ..first.clone() },
+            AuditEntry { made_at: Timestamp::EPOCH, ..first.clone() },
+            AuditEntry { actor_kind: "person".to_owned(), ..first.clone() },
+            AuditEntry { actor_id: String::new(), ..first.clone() },
+            AuditEntry { event: "act.refused".to_owned(), ..first.clone() },
+            AuditEntry { subject: "ledger.drop".to_owned(), ..first.clone() },
+            AuditEntry { payload: "{\"a\":1,\"b\":[false]}".to_owned(), ..first.clone() },
+            AuditEntry { prev: ChainHash::START, ..first.clone() },
         ];
         for other in others {
             assert_ne!(other.computed_hash(), first.computed_hash(), "{other:?}");
@@ -342,17 +342,17 @@ mod tests {
 
     #[test]
     fn events_are_words_with_dots() {
-        assert_eq!("pack.ledger_closed".parse::<Event>().unwrap().as_str(), "pack.ledger_closed");
+        assert_eq!("pack.ledger_closed".parse::<AuditEvent>().unwrap().as_str(), "pack.ledger_closed");
         for bad in ["", "act", "Act.applied", "act.", "a b.c", "a.b.c.d.e", "act.ap\u{0}plied"] {
-            assert!(bad.parse::<Event>().is_err(), "{bad}");
+            assert!(bad.parse::<AuditEvent>().is_err(), "{bad}");
         }
     }
 
     #[test]
     fn a_payload_too_large_is_kept_by_its_hash() {
-        let entry = |text: String| NewEntry {
-            actor: Actor::new(ActorKind::System, "x"),
-            event: Event::ACT_APPLIED,
+        let entry = |text: String| NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::System, "x"),
+            event: AuditEvent::ACT_APPLIED,
             subject: String::new(),
             payload: json!({ "text": text }),
         };
@@ -367,9 +367,9 @@ mod tests {
     #[test]
     fn a_hash_survives_text() {
         let hash = entry().computed_hash();
-        assert_eq!(hash.to_string().parse::<Hash>().unwrap(), hash);
+        assert_eq!(hash.to_string().parse::<ChainHash>().unwrap(), hash);
         for bad in ["", "ab", &"g".repeat(64), &"é".repeat(32)] {
-            assert!(bad.parse::<Hash>().is_err(), "{bad}");
+            assert!(bad.parse::<ChainHash>().is_err(), "{bad}");
         }
     }
 }

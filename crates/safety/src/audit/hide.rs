@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::pseudonym::{PseudonymKey, pseudonym};
-use crate::privacy::{Kind, Scrubber, patterns};
+use crate::privacy::{PiiKind, Scrubber, patterns};
 
 /// Fewer digits are no phone.
 const FEWEST_DIGITS: usize = 7;
@@ -16,7 +16,7 @@ const HASHES: [&str; 4] = ["digest", "file", "hash", "link"];
 
 /// A text without secrets and phones.
 pub(super) fn hidden(text: &str) -> String {
-    replaced(&Scrubber::default().text(text), |_| Kind::Phone.hidden().to_owned())
+    replaced(&Scrubber::default().text(text), |_| PiiKind::Phone.hidden().to_owned())
 }
 
 /// The same for every text of a payload, names of fields too.
@@ -39,14 +39,14 @@ pub fn names_a_phone(text: &str) -> bool {
 
 fn without_phones(value: &mut Value) {
     match value {
-        Value::String(text) => *text = replaced(text, |_| Kind::Phone.hidden().to_owned()),
+        Value::String(text) => *text = replaced(text, |_| PiiKind::Phone.hidden().to_owned()),
         Value::Array(items) => items.iter_mut().for_each(without_phones),
         Value::Object(fields) => {
             for (key, mut item) in std::mem::take(fields) {
                 if !HASHES.contains(&key.as_str()) {
                     without_phones(&mut item);
                 }
-                fields.insert(replaced(&key, |_| Kind::Phone.hidden().to_owned()), item);
+                fields.insert(replaced(&key, |_| PiiKind::Phone.hidden().to_owned()), item);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -79,7 +79,7 @@ fn phones(text: &str) -> Vec<Range<usize>> {
                 && hex.len() == 32
         })
     };
-    let found = patterns::find(text).into_iter().filter(|one| one.kind == Kind::Phone);
+    let found = patterns::find(text).into_iter().filter(|one| one.kind == PiiKind::Phone);
     found.map(|one| one.range).filter(|range| !is_ours(range)).collect()
 }
 

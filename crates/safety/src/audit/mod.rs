@@ -7,9 +7,9 @@
 //! What is recorded is written in the same transaction as the record, and the record last: see [`append`].
 //!
 //! # Layout
-//! - [`append`], [`NewEntry`], [`Event`], [`Actor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
+//! - [`append`], [`NewAuditEntry`], [`AuditEvent`], [`AuditActor`]: adding, without phones and secrets; [`pseudonym`]: phones as nobody
 //!   can read them
-//! - [`tail`], [`page`], [`export`], [`Entry`]: reading; [`canonical`]: the one spelling that is hashed
+//! - [`tail`], [`page`], [`export`], [`AuditEntry`]: reading; [`canonical`]: the one spelling that is hashed
 //! - [`verify`](mod@verify), [`anchors`]: what shows that nothing was done to it
 //! - [`install`], [`set_schedules`]: by the clock
 
@@ -26,12 +26,12 @@ pub mod verify;
 pub use append::{append, append_all};
 pub use canonical::canonical;
 pub use daily::{examine, install, set_schedules};
-pub use entry::{Actor, ActorKind, Entry, Event, Hash, NewEntry};
+pub use entry::{AuditActor, AuditActorKind, AuditEntry, AuditEvent, ChainHash, NewAuditEntry};
 pub use hide::{names_a_phone, pseudonymised};
 pub use pseudonym::{PseudonymKey, pseudonym};
-pub use read::{Head, PAGE, export, heads, page, tail};
+pub use read::{ChainHead, PAGE, export, heads, page, tail};
 
-use munshi_store::Door;
+use munshi_store::PlatformScope;
 
 /// Seeing which chains have grown, across tenants.
-pub const AUDIT: Door = Door::new("audit");
+pub const AUDIT: PlatformScope = PlatformScope::new("audit");

@@ -6,7 +6,7 @@ use munshi_store::{
 use munshi_types::{TenantId, Timestamp};
 
 use super::AUDIT;
-use super::entry::{Entry, Hash};
+use super::entry::{AuditEntry, ChainHash};
 use crate::error::Result;
 
 /// How many entries are read at a time.
@@ -14,14 +14,14 @@ pub const PAGE: u32 = 1000;
 
 /// The end of one tenant's chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Head {
+pub struct ChainHead {
     pub tenant: TenantId,
     pub seq: i64,
-    pub hash: Hash,
+    pub hash: ChainHash,
 }
 
 /// The newest entries, the oldest of them first.
-pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<Entry>> {
+pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<AuditEntry>> {
     let mut entries = tx.all(
         "SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload, prev_hash, hash
          FROM audit_entries WHERE tenant_id = $1 ORDER BY seq DESC LIMIT $2",
@@ -33,7 +33,7 @@ pub fn tail(tx: &mut Tx<'_>, count: u32) -> Result<Vec<Entry>> {
 }
 
 /// The entries after a number, in their order.
-pub fn page(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<Entry>> {
+pub fn page(tx: &mut Tx<'_>, after: i64, count: u32) -> Result<Vec<AuditEntry>> {
     Ok(tx.all(
         "SELECT tenant_id, seq, id, made_at, actor_kind, actor_id, event, subject, payload, prev_hash, hash
          FROM audit_entries WHERE tenant_id = $1 AND seq > $2 ORDER BY seq LIMIT $3",
@@ -58,7 +58,7 @@ pub async fn export(db: &Db, tenant: TenantId, mut each: impl FnMut(&str) -> Res
 }
 
 /// What the head's row says, the number of the last entry, and how many there are, all seen at one moment.
-pub(super) fn ends(tx: &mut Tx<'_>) -> Result<(Option<Head>, i64, i64)> {
+pub(super) fn ends(tx: &mut Tx<'_>) -> Result<(Option<ChainHead>, i64, i64)> {
     let head =
         tx.optional("SELECT tenant_id, seq, hash FROM audit_heads WHERE tenant_id = $1", &[], read_head)?;
     let (last, count) = tx.one(
@@ -88,7 +88,7 @@ pub(super) fn next_seq(tx: &mut Tx<'_>, after: i64) -> Result<i64> {
 }
 
 /// Whether any entry of the chain has this hash.
-pub(super) fn stands(tx: &mut Tx<'_>, hash: Hash) -> Result<bool> {
+pub(super) fn stands(tx: &mut Tx<'_>, hash: ChainHash) -> Result<bool> {
     let found = tx.optional(
         "SELECT seq FROM audit_entries WHERE tenant_id = $1 AND hash = $2 LIMIT 1",
         params![&hash.0[..]],
@@ -109,8 +109,8 @@ pub(super) fn last_of_anchors(tx: &mut Tx<'_>) -> Result<Option<(String, String)
 }
 
 /// The ends of all chains, a page at a time in the order of their tenants.
-pub async fn heads(db: &Db) -> Result<Vec<Head>> {
-    let (mut heads, mut after) = (Vec::<Head>::new(), None);
+pub async fn heads(db: &Db) -> Result<Vec<ChainHead>> {
+    let (mut heads, mut after) = (Vec::<ChainHead>::new(), None);
     loop {
         let page = db.platform(AUDIT).read(move |tx| heads_after(tx, after)).await?;
         let Some(last) = page.last() else { return Ok(heads) };
@@ -119,7 +119,7 @@ pub async fn heads(db: &Db) -> Result<Vec<Head>> {
     }
 }
 
-fn heads_after(tx: &mut PlatformTx<'_>, after: Option<TenantId>) -> Result<Vec<Head>> {
+fn heads_after(tx: &mut PlatformTx<'_>, after: Option<TenantId>) -> Result<Vec<ChainHead>> {
     Ok(match after {
         None => tx.all(
             across_tenants("SELECT tenant_id, seq, hash FROM audit_heads ORDER BY tenant_id LIMIT $1"),
@@ -136,12 +136,12 @@ fn heads_after(tx: &mut PlatformTx<'_>, after: Option<TenantId>) -> Result<Vec<H
     })
 }
 
-fn read_head(row: &Row<'_>) -> StoreResult<Head> {
-    Ok(Head { tenant: row.get(0)?, seq: row.get(1)?, hash: hash_at(row, 2)? })
+fn read_head(row: &Row<'_>) -> StoreResult<ChainHead> {
+    Ok(ChainHead { tenant: row.get(0)?, seq: row.get(1)?, hash: hash_at(row, 2)? })
 }
 
-fn read(row: &Row<'_>) -> StoreResult<Entry> {
-    Ok(Entry {
+fn read(row: &Row<'_>) -> StoreResult<AuditEntry> {
+    Ok(AuditEntry {
         tenant: row.get(0)?,
         seq: row.get(1)?,
         id: row.get(2)?,
@@ -157,9 +157,9 @@ fn read(row: &Row<'_>) -> StoreResult<Entry> {
 }
 
 /// A hash of another length is none that was ever written: it reads as one that matches nothing.
-pub(super) fn hash_at(row: &Row<'_>, at: usize) -> StoreResult<Hash> {
+pub(super) fn hash_at(row: &Row<'_>, at: usize) -> StoreResult<ChainHash> {
     let bytes: Vec<u8> = row.get(at)?;
-    Ok(Hash::of(&bytes).unwrap_or(Hash([0xff; 32])))
+    Ok(ChainHash::of(&bytes).unwrap_or(ChainHash([0xff; 32])))
 }
 
 /// Whether the store could not make sense of a row, as opposed to not answering.

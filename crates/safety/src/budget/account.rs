@@ -45,7 +45,7 @@ macro_rules! word {
 
 word! {
     /// Two pockets that never lend to each other.
-    Lane, "lane" {
+    BudgetLane, "lane" {
         /// Somebody waits for it.
         People = "people",
         /// Heartbeats, learning, the steps of delegated jobs. Interactions and jobs are free here, tokens and money not.
@@ -55,7 +55,7 @@ word! {
 
 word! {
     /// Whose use is counted.
-    Scope, "scope" {
+    BudgetScope, "scope" {
         Tenant = "tenant",
         Binding = "binding",
         Person = "person",
@@ -64,7 +64,7 @@ word! {
 
 word! {
     /// By the calendar of the tenant's zone.
-    Period, "period" {
+    BudgetPeriod, "period" {
         Month = "month",
         Day = "day",
     }
@@ -72,28 +72,28 @@ word! {
 
 /// Who pays. The tenant is that of the transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
+pub struct BudgetAccount {
     pub binding: Option<BindingId>,
     pub person: Option<PersonId>,
-    pub lane: Lane,
+    pub lane: BudgetLane,
     /// The tenant's: its days and months begin by it.
     pub zone: Zone,
 }
 
 /// One row of the counters: whose use, in which day or month.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Slot {
+pub(crate) struct CounterSlot {
     /// Its name. Slots are locked in the order of their names, and the tenant's month stands first: whoever holds that
     /// row may take the lane's others of the month in any order.
     pub(crate) key: String,
-    pub(crate) scope: Scope,
+    pub(crate) scope: BudgetScope,
     /// All zeros for the tenant.
     pub(crate) id: Uuid,
-    pub(crate) period: Period,
+    pub(crate) period: BudgetPeriod,
     pub(crate) starts_on: Date,
 }
 
-impl Account {
+impl BudgetAccount {
     pub(crate) fn day(&self, now: Timestamp) -> Date {
         now.to_jiff().to_zoned(self.zone.to_jiff()).date()
     }
@@ -101,45 +101,51 @@ impl Account {
 
 /// Two to six slots, in the order of their names.
 pub(crate) fn slots(
-    lane: Lane,
+    lane: BudgetLane,
     binding: Option<BindingId>,
     person: Option<PersonId>,
     day: Date,
-) -> Vec<Slot> {
+) -> Vec<CounterSlot> {
     let owners = [
-        Some((Scope::Tenant, Uuid::nil())),
-        binding.map(|id| (Scope::Binding, id.as_uuid())),
-        person.map(|id| (Scope::Person, id.as_uuid())),
+        Some((BudgetScope::Tenant, Uuid::nil())),
+        binding.map(|id| (BudgetScope::Binding, id.as_uuid())),
+        person.map(|id| (BudgetScope::Person, id.as_uuid())),
     ];
     let mut slots = Vec::with_capacity(6);
     for (scope, id) in owners.into_iter().flatten() {
-        for (period, starts_on) in [(Period::Month, day.first_of_month()), (Period::Day, day)] {
-            slots.push(Slot { key: key(lane, scope, id, period, starts_on), scope, id, period, starts_on });
+        for (period, starts_on) in [(BudgetPeriod::Month, day.first_of_month()), (BudgetPeriod::Day, day)] {
+            slots.push(CounterSlot {
+                key: key(lane, scope, id, period, starts_on),
+                scope,
+                id,
+                period,
+                starts_on,
+            });
         }
     }
     slots
 }
 
 /// `people 0 2026-11` for the month, `people 0 2026-11-15` for the day, with the binding's or person's id behind.
-fn key(lane: Lane, scope: Scope, id: Uuid, period: Period, starts_on: Date) -> String {
+fn key(lane: BudgetLane, scope: BudgetScope, id: Uuid, period: BudgetPeriod, starts_on: Date) -> String {
     let day = match period {
-        Period::Month => String::new(),
-        Period::Day => format!("-{:02}", starts_on.day()),
+        BudgetPeriod::Month => String::new(),
+        BudgetPeriod::Day => format!("-{:02}", starts_on.day()),
     };
     let (year, month) = (starts_on.year(), starts_on.month());
     match scope {
-        Scope::Tenant => format!("{lane} 0 {year:04}-{month:02}{day}"),
-        Scope::Binding => format!("{lane} 1 {year:04}-{month:02}{day} {id}"),
-        Scope::Person => format!("{lane} 2 {year:04}-{month:02}{day} {id}"),
+        BudgetScope::Tenant => format!("{lane} 0 {year:04}-{month:02}{day}"),
+        BudgetScope::Binding => format!("{lane} 1 {year:04}-{month:02}{day} {id}"),
+        BudgetScope::Person => format!("{lane} 2 {year:04}-{month:02}{day} {id}"),
     }
 }
 
-impl Slot {
+impl CounterSlot {
     /// When the next day or month begins in the zone; never, where the calendar ends.
     pub(crate) fn ends_at(&self, zone: &Zone) -> Timestamp {
         let next = match self.period {
-            Period::Day => self.starts_on.tomorrow(),
-            Period::Month => self.starts_on.last_of_month().tomorrow(),
+            BudgetPeriod::Day => self.starts_on.tomorrow(),
+            BudgetPeriod::Month => self.starts_on.last_of_month().tomorrow(),
         };
         let start = next.and_then(|date| date.to_zoned(zone.to_jiff()));
         start.map_or(Timestamp::MAX, |moment| moment.timestamp().into())
@@ -149,19 +155,19 @@ impl Slot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
-    fn account(zone: &str) -> Account {
-        let ids = Ids::system();
+    fn account(zone: &str) -> BudgetAccount {
+        let ids = IdGenerator::system();
         let (binding, person) = (Some(ids.next()), Some(ids.next()));
-        Account { binding, person, lane: Lane::People, zone: zone.parse().unwrap() }
+        BudgetAccount { binding, person, lane: BudgetLane::People, zone: zone.parse().unwrap() }
     }
 
     fn edges(zone: &str, now: &str) -> (String, String, String) {
         let account = account(zone);
         let day = account.day(now.parse().unwrap());
-        let slots = slots(Lane::People, None, None, day);
-        let ends = |slot: &Slot| slot.ends_at(&account.zone).to_string();
+        let slots = slots(BudgetLane::People, None, None, day);
+        let ends = |slot: &CounterSlot| slot.ends_at(&account.zone).to_string();
         (day.to_string(), ends(&slots[1]), ends(&slots[0]))
     }
 
@@ -201,11 +207,11 @@ mod tests {
         let names = |lane, binding, person| {
             slots(lane, binding, person, day).into_iter().map(|slot| slot.key).collect::<Vec<_>>()
         };
-        let all = names(Lane::People, account.binding, account.person);
+        let all = names(BudgetLane::People, account.binding, account.person);
         assert_eq!(all.len(), 6);
         assert!(all.is_sorted(), "{all:?}");
-        assert_eq!(names(Lane::People, None, account.person).len(), 4);
-        let other = names(Lane::Background, account.binding, account.person);
+        assert_eq!(names(BudgetLane::People, None, account.person).len(), 4);
+        let other = names(BudgetLane::Background, account.binding, account.person);
         assert!(all.iter().all(|key| !other.contains(key)), "lanes share nothing");
         assert_eq!(all[..2], ["people 0 1970-01", "people 0 1970-01-01"]);
     }

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_llm::gateway::Spend;
+use munshi_llm::gateway::CallSpend;
 use munshi_llm::money::Cost;
 use serde::{Deserialize, Serialize};
 
-use super::rates::Rates;
+use super::rates::PriceConversion;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Measure {
+pub enum BudgetMeasure {
     /// A message of a person that is answered, or a job they have delegated: one conversation each.
     Interactions,
     /// Work a person has handed over.
@@ -22,7 +22,7 @@ pub enum Measure {
     Money,
 }
 
-impl Measure {
+impl BudgetMeasure {
     pub const ALL: [Self; 4] = [Self::Interactions, Self::Jobs, Self::Tokens, Self::Money];
 
     pub const fn as_str(self) -> &'static str {
@@ -43,13 +43,13 @@ impl Measure {
     }
 }
 
-impl fmt::Display for Measure {
+impl fmt::Display for BudgetMeasure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Measure {
+impl FromStr for BudgetMeasure {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -62,7 +62,7 @@ impl FromStr for Measure {
 
 /// What something may use at most, or did use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Amount {
+pub struct BudgetAmount {
     pub interactions: u64,
     pub jobs: u64,
     pub tokens: u64,
@@ -72,7 +72,7 @@ pub struct Amount {
     pub money: Option<Cost>,
 }
 
-impl Amount {
+impl BudgetAmount {
     pub const NOTHING: Self =
         Self { interactions: 0, jobs: 0, tokens: 0, output: 0, money: Some(Cost::ZERO) };
 
@@ -96,9 +96,14 @@ impl Amount {
         Self { interactions: 0, jobs: 0, ..self }
     }
 
-    pub(crate) fn figures(&self, rates: &Rates) -> Figures {
+    pub(crate) fn figures(&self, rates: &PriceConversion) -> BudgetFigures {
         let money = self.money.unwrap_or_else(|| rates.worst(self.tokens));
-        Figures([whole(self.interactions), whole(self.jobs), whole(self.tokens), within(money.as_micros())])
+        BudgetFigures([
+            whole(self.interactions),
+            whole(self.jobs),
+            whole(self.tokens),
+            within(money.as_micros()),
+        ])
     }
 
     pub(crate) fn output_tokens(&self) -> i64 {
@@ -106,18 +111,18 @@ impl Amount {
     }
 }
 
-impl From<Spend> for Amount {
-    fn from(spend: Spend) -> Self {
+impl From<CallSpend> for BudgetAmount {
+    fn from(spend: CallSpend) -> Self {
         Self { tokens: spend.tokens, output: spend.output, money: spend.cost, ..Self::NOTHING }
     }
 }
 
 /// One number for each measure, in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figures(pub(crate) [i64; 4]);
+pub(crate) struct BudgetFigures(pub(crate) [i64; 4]);
 
-impl Figures {
-    pub(crate) const fn of(&self, measure: Measure) -> i64 {
+impl BudgetFigures {
+    pub(crate) const fn of(&self, measure: BudgetMeasure) -> i64 {
         self.0[measure as usize]
     }
 
@@ -143,18 +148,20 @@ mod tests {
 
     #[test]
     fn an_unknown_price_counts_at_the_worst_one_and_nothing_wraps() {
-        let rates = Rates { unknown_price: Cost::from_micros(30_000_000), ..Rates::default() };
-        let unknown = Amount { tokens: 10_000, money: None, ..Amount::NOTHING };
-        assert_eq!(unknown.figures(&rates).of(Measure::Money), 300_000);
-        let absurd = Amount { tokens: u64::MAX, jobs: u64::MAX, money: None, ..Amount::NOTHING };
-        assert_eq!(absurd.figures(&rates), Figures([0, 1 << 45, 1 << 45, 1 << 45]));
-        let negative = Amount::money(Cost::from_micros(-5));
-        assert_eq!(negative.figures(&rates), Figures::default(), "nobody is paid for using less");
+        let rates =
+            PriceConversion { unknown_price: Cost::from_micros(30_000_000), ..PriceConversion::default() };
+        let unknown = BudgetAmount { tokens: 10_000, money: None, ..BudgetAmount::NOTHING };
+        assert_eq!(unknown.figures(&rates).of(BudgetMeasure::Money), 300_000);
+        let absurd = BudgetAmount { tokens: u64::MAX, jobs: u64::MAX, money: None, ..BudgetAmount::NOTHING };
+        assert_eq!(absurd.figures(&rates), BudgetFigures([0, 1 << 45, 1 << 45, 1 << 45]));
+        let negative = BudgetAmount::money(Cost::from_micros(-5));
+        assert_eq!(negative.figures(&rates), BudgetFigures::default(), "nobody is paid for using less");
     }
 
     #[test]
     fn an_excuse_is_not_billed() {
-        let spent = Amount { tokens: 7, money: Some(Cost::from_micros(3)), ..Amount::delegated_job() };
+        let spent =
+            BudgetAmount { tokens: 7, money: Some(Cost::from_micros(3)), ..BudgetAmount::delegated_job() };
         let kept = spent.degraded();
         assert_eq!((kept.interactions, kept.jobs, kept.tokens, kept.money), (0, 0, 7, spent.money));
     }

@@ -3,30 +3,30 @@
 use munshi_store::{Row, Tx, params};
 use munshi_types::{Timestamp, Zone};
 
-use super::account::{Lane, Slot};
-use super::amount::{Figures, Measure};
-use super::plan::Plan;
-use super::settings::Limits;
+use super::account::{BudgetLane, CounterSlot};
+use super::amount::{BudgetFigures, BudgetMeasure};
+use super::plan::UsagePlan;
+use super::settings::BudgetLimits;
 use super::stored::read_plan;
 use crate::error::Result;
 
 /// A row as it is now.
 #[derive(Clone, Debug)]
-pub(crate) struct Counter {
+pub(crate) struct BudgetCounter {
     pub(crate) slot: String,
-    pub(crate) used: Figures,
-    pub(crate) held: Figures,
-    pub(crate) limits: Limits,
+    pub(crate) used: BudgetFigures,
+    pub(crate) held: BudgetFigures,
+    pub(crate) limits: BudgetLimits,
     /// Which settings and changes the limits are of.
     pub(crate) limits_from: i64,
     /// The tenant's plan, where it has one of its own.
-    pub(crate) plan: Option<Plan>,
+    pub(crate) plan: Option<UsagePlan>,
 }
 
-impl Counter {
+impl BudgetCounter {
     /// Whether it has no room even if all that is held were given back.
-    pub(crate) fn is_used_up(&self, asked: &Figures) -> bool {
-        Measure::ALL.into_iter().any(|measure| {
+    pub(crate) fn is_used_up(&self, asked: &BudgetFigures) -> bool {
+        BudgetMeasure::ALL.into_iter().any(|measure| {
             let after = self.used.of(measure).saturating_add(asked.of(measure));
             asked.of(measure) > 0 && self.limits.0[measure as usize].is_some_and(|limit| after > limit)
         })
@@ -36,21 +36,21 @@ impl Counter {
         Ok(Self {
             slot: row.get(0)?,
             limits_from: row.get(1)?,
-            used: Figures([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]),
-            held: Figures([row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
-            limits: Limits([row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?]),
+            used: BudgetFigures([row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?]),
+            held: BudgetFigures([row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?]),
+            limits: BudgetLimits([row.get(10)?, row.get(11)?, row.get(12)?, row.get(13)?]),
             plan: read_plan(row.get(14)?)?,
         })
     }
 }
 
 /// The six places a statement has for slots; where there are fewer, the last stands in the others too.
-pub(crate) fn six(slots: &[Slot]) -> [&str; 6] {
+pub(crate) fn six(slots: &[CounterSlot]) -> [&str; 6] {
     std::array::from_fn(|at| slots.get(at).or(slots.last()).map_or("", |slot| slot.key.as_str()))
 }
 
 /// Those of the slots that are there.
-pub(crate) fn find(tx: &mut Tx<'_>, slots: &[Slot]) -> Result<Vec<Counter>> {
+pub(crate) fn find(tx: &mut Tx<'_>, slots: &[CounterSlot]) -> Result<Vec<BudgetCounter>> {
     let keys = six(slots);
     Ok(tx.all(
         "SELECT slot, limits_from, used_interactions, used_jobs, used_tokens, used_money, held_interactions, held_jobs,
@@ -58,14 +58,19 @@ pub(crate) fn find(tx: &mut Tx<'_>, slots: &[Slot]) -> Result<Vec<Counter>> {
                 (SELECT p.plan FROM usage_plans p WHERE p.tenant_id = $1)
          FROM usage_counters WHERE tenant_id = $1 AND slot IN ($2, $3, $4, $5, $6, $7) ORDER BY slot",
         params![keys[0], keys[1], keys[2], keys[3], keys[4], keys[5]],
-        Counter::read,
+        BudgetCounter::read,
     )?)
 }
 
 /// Sets aside in all of the slots, or in none: all must be there, with limits as they are now, and have room for it.
 /// A measure of which nothing is asked stands in nobody's way. The counters are locked in the order of their names.
-pub(crate) fn hold(tx: &mut Tx<'_>, slots: &[Slot], asked: &Figures, stamp: i64) -> Result<bool> {
-    let (keys, Figures([interactions, jobs, tokens, money])) = (six(slots), asked);
+pub(crate) fn hold(
+    tx: &mut Tx<'_>,
+    slots: &[CounterSlot],
+    asked: &BudgetFigures,
+    stamp: i64,
+) -> Result<bool> {
+    let (keys, BudgetFigures([interactions, jobs, tokens, money])) = (six(slots), asked);
     let count = i64::try_from(slots.len()).unwrap_or(i64::MAX);
     let held = tx.execute(
         (
@@ -119,12 +124,12 @@ pub(crate) fn hold(tx: &mut Tx<'_>, slots: &[Slot], asked: &Figures, stamp: i64)
 /// Takes what was held out again and books what was used.
 pub(crate) fn book(
     tx: &mut Tx<'_>,
-    slots: &[Slot],
-    held: &Figures,
-    used: &Figures,
+    slots: &[CounterSlot],
+    held: &BudgetFigures,
+    used: &BudgetFigures,
     output: i64,
 ) -> Result<()> {
-    let (keys, Figures(held), Figures(used)) = (six(slots), held, used);
+    let (keys, BudgetFigures(held), BudgetFigures(used)) = (six(slots), held, used);
     tx.send(
         (
             "UPDATE usage_counters SET
@@ -154,14 +159,14 @@ pub(crate) fn book(
 /// Makes a counter with its limits, or gives one that is there the limits of now.
 pub(crate) fn refresh(
     tx: &mut Tx<'_>,
-    lane: Lane,
-    slot: &Slot,
-    limits: &Limits,
+    lane: BudgetLane,
+    slot: &CounterSlot,
+    limits: &BudgetLimits,
     limits_from: i64,
     zone: &Zone,
 ) -> Result<()> {
     let ends_at: Timestamp = slot.ends_at(zone);
-    let Limits([interactions, jobs, tokens, money]) = limits;
+    let BudgetLimits([interactions, jobs, tokens, money]) = limits;
     tx.execute(
         "INSERT INTO usage_counters (tenant_id, slot, lane, scope, scope_id, period, starts_on, ends_at,
            used_interactions, used_jobs, used_tokens, used_output, used_money,

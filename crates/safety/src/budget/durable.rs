@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use munshi_llm::Fault;
-use munshi_llm::gateway::{Budget, Spend};
+use munshi_llm::ModelError;
+use munshi_llm::gateway::{CallBudget, CallSpend};
 use munshi_store::Db;
 use munshi_types::{Clock, ReservationId, RunId, TenantId};
 
-use super::account::Account;
-use super::amount::Amount;
-use super::reserve::Governor;
-use super::settle::Settled;
+use super::account::BudgetAccount;
+use super::amount::BudgetAmount;
+use super::reserve::BudgetGovernor;
+use super::settle::SettleOutcome;
 use crate::error::Error;
 
 /// For the calls of one account. Every attempt at a model reserves its tokens and money here and settles them after; the
@@ -20,9 +20,9 @@ use crate::error::Error;
 #[derive(Clone)]
 pub struct DurableBudget {
     pub db: Db,
-    pub governor: Arc<Governor>,
+    pub governor: Arc<BudgetGovernor>,
     pub tenant: TenantId,
-    pub account: Account,
+    pub account: BudgetAccount,
     /// Whose calls these are, where whoever takes that up is to let go of what a dead process held.
     pub run: Option<RunId>,
     pub clock: Arc<dyn Clock>,
@@ -33,35 +33,35 @@ const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[async_trait]
-impl Budget for DurableBudget {
-    async fn reserve(&self, most: Spend) -> Result<ReservationId, Fault> {
+impl CallBudget for DurableBudget {
+    async fn reserve(&self, most: CallSpend) -> Result<ReservationId, ModelError> {
         let (governor, account, now) = (self.governor.clone(), self.account.clone(), self.clock.now());
-        let (most, run) = (Amount::from(most), self.run);
+        let (most, run) = (BudgetAmount::from(most), self.run);
         let unit = move |tx: &mut munshi_store::Tx<'_>| governor.reserve_for(tx, (&account, run), &most, now);
         match self.db.write(self.tenant, unit).await {
             Ok(reserved) => Ok(reserved.id),
-            Err(Error::OverBudget(refused)) => Err(Fault::OverBudget(refused.to_string())),
+            Err(Error::OverBudget(refused)) => Err(ModelError::OverBudget(refused.to_string())),
             Err(error) => {
                 tracing::error!(%error, "a budget can't be asked");
-                Err(Fault::OverBudget("the budget can't be asked".to_owned()))
+                Err(ModelError::OverBudget("the budget can't be asked".to_owned()))
             }
         }
     }
 
-    async fn settle(&self, reservation: ReservationId, spent: Spend) {
-        let spent = Amount::from(spent);
+    async fn settle(&self, reservation: ReservationId, spent: CallSpend) {
+        let spent = BudgetAmount::from(spent);
         let mut pause = PAUSE;
         for number in 1..=TRIES {
             let governor = self.governor.clone();
             let unit = move |tx: &mut munshi_store::Tx<'_>| governor.settle(tx, reservation, &spent);
             match self.db.write(self.tenant, unit).await {
-                Ok(Settled::Now) => return,
-                Ok(Settled::Late) => {
+                Ok(SettleOutcome::Now) => return,
+                Ok(SettleOutcome::Late) => {
                     tracing::warn!(%reservation, "a call was settled after its reservation had expired");
                     return;
                 }
                 // After a commit whose outcome was unknown, the try before has done it.
-                Ok(Settled::NotHeld) => {
+                Ok(SettleOutcome::NotHeld) => {
                     tracing::debug!(%reservation, "nothing was held to settle");
                     return;
                 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use jiff::civil::Date;
 use metrics::counter;
-use munshi_store::{Db, Door, PlatformTx, Tx, across_tenants, params};
+use munshi_store::{Db, PlatformScope, PlatformTx, Tx, across_tenants, params};
 use munshi_types::{TenantId, Timestamp};
 
-use super::account::{Lane, Slot};
-use super::amount::Figures;
+use super::account::{BudgetLane, CounterSlot};
+use super::amount::BudgetFigures;
 use super::counters;
-use super::settings::Settings;
-use super::settle::Taken;
+use super::settings::BudgetSettings;
+use super::settle::ClaimedReservation;
 use crate::error::Result;
 
 /// Keeping the books of all tenants.
-pub const BUDGET: Door = Door::new("budget");
+pub const BUDGET: PlatformScope = PlatformScope::new("budget");
 
 /// At most this many a step, so that no step holds the writer for long.
 const STEP: i64 = 500;
@@ -26,7 +26,7 @@ const LATE: Duration = Duration::from_secs(7 * 86_400);
 const CLOCK_ERROR: Duration = Duration::from_secs(120);
 
 /// When a reservation made under a clock that was far ahead would end is no time to wait for.
-fn absurd(settings: &Settings, now: Timestamp) -> Timestamp {
+fn absurd(settings: &BudgetSettings, now: Timestamp) -> Timestamp {
     now.plus(settings.hold.saturating_mul(2)).plus(CLOCK_ERROR)
 }
 
@@ -34,9 +34,9 @@ fn absurd(settings: &Settings, now: Timestamp) -> Timestamp {
 /// that somebody is settling right now are left to them. The caller holds the month's first lock.
 pub(crate) fn reclaim_month(
     tx: &mut Tx<'_>,
-    lane: Lane,
-    slots: &[Slot],
-    settings: &Settings,
+    lane: BudgetLane,
+    slots: &[CounterSlot],
+    settings: &BudgetSettings,
     now: Timestamp,
 ) -> Result<u64> {
     let Some(month) = slots.first().map(|slot| slot.starts_on) else { return Ok(0) };
@@ -50,7 +50,13 @@ pub(crate) fn reclaim_month(
     }
 }
 
-fn reclaim_step(tx: &mut Tx<'_>, lane: Lane, month: Date, now: Timestamp, absurd: Timestamp) -> Result<u64> {
+fn reclaim_step(
+    tx: &mut Tx<'_>,
+    lane: BudgetLane,
+    month: Date,
+    now: Timestamp,
+    absurd: Timestamp,
+) -> Result<u64> {
     let (from, to) = (month.to_string(), month.last_of_month().to_string());
     let taken = tx.all(
         (
@@ -68,15 +74,15 @@ fn reclaim_step(tx: &mut Tx<'_>, lane: Lane, month: Date, now: Timestamp, absurd
              RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
         ),
         params![now, absurd, lane.as_str(), from, to, STEP],
-        Taken::read,
+        ClaimedReservation::read,
     )?;
-    let mut freed: BTreeMap<String, Figures> = BTreeMap::new();
+    let mut freed: BTreeMap<String, BudgetFigures> = BTreeMap::new();
     for one in &taken {
         for slot in one.slots() {
             freed.entry(slot.key).or_default().add(&one.held);
         }
     }
-    for (slot, Figures([interactions, jobs, tokens, money])) in freed {
+    for (slot, BudgetFigures([interactions, jobs, tokens, money])) in freed {
         tx.execute(
             "UPDATE usage_counters SET held_interactions = held_interactions - $3, held_jobs = held_jobs - $4,
                     held_tokens = held_tokens - $5, held_money = held_money - $6
@@ -91,7 +97,7 @@ fn reclaim_step(tx: &mut Tx<'_>, lane: Lane, month: Date, now: Timestamp, absurd
 
 /// What a sweep found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Swept {
+pub struct BudgetSweepReport {
     /// Reservations that nobody settled in time; they count no more.
     pub expired: u64,
     /// Expired ones that nobody has settled since: what they spent will not be booked.
@@ -101,9 +107,9 @@ pub struct Swept {
 }
 
 /// Keeps the tables small. Nothing waits for it: what has expired does not count either way.
-pub async fn sweep(db: &Db, settings: &Settings, now: Timestamp) -> Result<Swept> {
+pub async fn sweep(db: &Db, settings: &BudgetSettings, now: Timestamp) -> Result<BudgetSweepReport> {
     let absurd = absurd(settings, now);
-    let mut swept = Swept::default();
+    let mut swept = BudgetSweepReport::default();
     loop {
         let due = db.platform(BUDGET).read(move |tx| due(tx, now, absurd)).await?;
         let mut step = 0;
@@ -128,7 +134,11 @@ pub async fn sweep(db: &Db, settings: &Settings, now: Timestamp) -> Result<Swept
 }
 
 /// Where something has expired: whose, in which lane and month.
-fn due(tx: &mut PlatformTx<'_>, now: Timestamp, absurd: Timestamp) -> Result<Vec<(TenantId, Lane, Date)>> {
+fn due(
+    tx: &mut PlatformTx<'_>,
+    now: Timestamp,
+    absurd: Timestamp,
+) -> Result<Vec<(TenantId, BudgetLane, Date)>> {
     let found = tx.all(
         across_tenants(
             "SELECT DISTINCT tenant_id, lane, substr(day, 1, 7) FROM usage_reservations
@@ -146,10 +156,16 @@ fn due(tx: &mut PlatformTx<'_>, now: Timestamp, absurd: Timestamp) -> Result<Vec
     Ok(found)
 }
 
-fn sweep_month(tx: &mut Tx<'_>, lane: Lane, month: Date, now: Timestamp, absurd: Timestamp) -> Result<u64> {
+fn sweep_month(
+    tx: &mut Tx<'_>,
+    lane: BudgetLane,
+    month: Date,
+    now: Timestamp,
+    absurd: Timestamp,
+) -> Result<u64> {
     // The month's first lock, as everybody takes it.
     let slots = super::account::slots(lane, None, None, month);
-    counters::book(tx, &slots[..1], &Figures::default(), &Figures::default(), 0)?;
+    counters::book(tx, &slots[..1], &BudgetFigures::default(), &BudgetFigures::default(), 0)?;
     reclaim_step(tx, lane, month, now, absurd)
 }
 

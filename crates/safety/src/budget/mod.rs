@@ -6,9 +6,9 @@
 //! strictest decides.
 //!
 //! # Layout
-//! - [`Plan`], [`ModelClasses`]: what a tenant has agreed to; [`Settings`]: what the installation has decided
-//! - [`Account`], [`Amount`]: who pays how much; `rates`: how rupees and unknown prices become dollars
-//! - [`Governor`]: `reserve`, `settle`, `release` and `let_go`; `counters`, `reservations`: the rows; `expire`: what nobody settled
+//! - [`UsagePlan`], [`ModelClasses`]: what a tenant has agreed to; [`BudgetSettings`]: what the installation has decided
+//! - [`BudgetAccount`], [`BudgetAmount`]: who pays how much; `rates`: how rupees and unknown prices become dollars
+//! - [`BudgetGovernor`]: `reserve`, `settle`, `release` and `let_go`; `counters`, `reservations`: the rows; `expire`: what nobody settled
 //! - `stored`: a tenant's plan and own limits; `usage`: reading the ledger
 //! - [`DurableBudget`]: the same for the gateway; [`RunBudget`]: a pure value for one run; [`rate`]: how often
 
@@ -29,17 +29,17 @@ mod settle;
 mod stored;
 mod usage;
 
-pub use account::{Account, Lane, Period, Scope};
-pub use amount::{Amount, Measure};
+pub use account::{BudgetAccount, BudgetLane, BudgetPeriod, BudgetScope};
+pub use amount::{BudgetAmount, BudgetMeasure};
 pub use durable::DurableBudget;
-pub use expire::{BUDGET, Swept, sweep};
-pub use plan::{ModelClass, ModelClasses, NotInPlan, Plan};
-pub use rates::Rates;
-pub use refusal::{Frees, Refused};
-pub use reservations::{Aside, aside};
-pub use reserve::{Governor, Reserved};
-pub use run::{RunBudget, RunSpent, RunUse};
-pub use settings::Settings;
-pub use settle::{Settled, is_held_for};
-pub use stored::{LimitOn, LimitTo, plan, set_limit, set_plan};
-pub use usage::{By, Line, Standing, Used, standings, unsettled, used};
+pub use expire::{BUDGET, BudgetSweepReport, sweep};
+pub use plan::{ModelClass, ModelClasses, PlanExclusion, UsagePlan};
+pub use rates::PriceConversion;
+pub use refusal::{BudgetRefusal, BudgetRelease};
+pub use reservations::{OpenReservation, aside};
+pub use reserve::{BudgetGovernor, Reservation};
+pub use run::{RunBudget, RunExhaustion, RunUse};
+pub use settings::BudgetSettings;
+pub use settle::{SettleOutcome, is_held_for};
+pub use stored::{BudgetLimitSubject, BudgetLimitValue, plan, set_limit, set_plan};
+pub use usage::{BudgetLimitStatus, UsageDimension, UsageLine, UsageTotals, standings, unsettled, used};

@@ -13,12 +13,12 @@ use crate::error::Result;
 
 /// So many in a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Rate {
+pub struct RateQuota {
     pub limit: u32,
     pub per: Duration,
 }
 
-impl Rate {
+impl RateQuota {
     pub const fn per_minute(limit: u32) -> Self {
         Self { limit, per: Duration::from_secs(60) }
     }
@@ -26,7 +26,7 @@ impl Rate {
 
 /// Whether it may be done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Take {
+pub enum RateDecision {
     Taken,
     /// Not before so long has passed.
     Wait(Duration),
@@ -37,9 +37,9 @@ const CLOCK_ERROR: Duration = Duration::from_secs(120);
 
 /// Takes one from the bucket of this name, which is the tenant's own, such as `tool send_message`. Full, it gives
 /// `limit` at once, and one more each `per / limit`. A limit of nothing gives nothing.
-pub fn take(tx: &mut Tx<'_>, name: &str, rate: Rate, now: Timestamp) -> Result<Take> {
+pub fn take(tx: &mut Tx<'_>, name: &str, rate: RateQuota, now: Timestamp) -> Result<RateDecision> {
     if rate.limit == 0 {
-        return Ok(Take::Wait(Duration::MAX));
+        return Ok(RateDecision::Wait(Duration::MAX));
     }
     let pace = rate.per / rate.limit;
     let (now_micros, pace_micros) = (now.as_micros(), micros(pace));
@@ -53,13 +53,13 @@ pub fn take(tx: &mut Tx<'_>, name: &str, rate: Rate, now: Timestamp) -> Result<T
         params![name, now_micros, pace_micros, last, wrong],
     )?;
     if taken > 0 {
-        return Ok(Take::Taken);
+        return Ok(RateDecision::Taken);
     }
     let full_at =
         tx.one("SELECT full_at FROM usage_rates WHERE tenant_id = $1 AND name = $2", params![name], |row| {
             row.get::<i64>(0)
         })?;
-    Ok(Take::Wait(Timestamp::from_micros(full_at).since(Timestamp::from_micros(last))))
+    Ok(RateDecision::Wait(Timestamp::from_micros(full_at).since(Timestamp::from_micros(last))))
 }
 
 fn micros(span: Duration) -> i64 {

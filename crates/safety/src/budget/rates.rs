@@ -5,7 +5,7 @@ use munshi_types::Money;
 
 /// Fixed by the settings and not looked up: a ceiling that moves by itself is no ceiling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rates {
+pub struct PriceConversion {
     /// For a million tokens of a model whose price nobody knows.
     pub unknown_price: Cost,
     /// Paise for a dollar. Fewer make a rupee count for more.
@@ -14,13 +14,13 @@ pub struct Rates {
     pub as_of: Option<String>,
 }
 
-impl Default for Rates {
+impl Default for PriceConversion {
     fn default() -> Self {
         Self { unknown_price: Cost::from_micros(30_000_000), paise_per_dollar: 8_500, as_of: None }
     }
 }
 
-impl Rates {
+impl PriceConversion {
     /// What so many tokens cost at most, rounded up.
     pub fn worst(&self, tokens: u64) -> Cost {
         let millionths = u128::from(tokens) * u128::from(self.unknown_price.as_micros().unsigned_abs());
@@ -42,19 +42,19 @@ mod tests {
 
     #[test]
     fn a_rupee_becomes_dollars_rounded_up() {
-        let rates = Rates::default();
+        let rates = PriceConversion::default();
         assert_eq!(rates.dollars(Money::from_paise(8_500)), Cost::from_micros(1_000_000));
         assert_eq!(rates.dollars(Money::from_paise(1)), Cost::from_micros(118));
         assert_eq!(rates.dollars(Money::from_paise(-1)), Cost::ZERO);
         assert_eq!(rates.dollars(Money::from_paise(i64::MAX)).as_micros(), i64::MAX);
-        let broken = Rates { paise_per_dollar: 0, ..rates };
+        let broken = PriceConversion { paise_per_dollar: 0, ..rates };
         assert!(broken.dollars(Money::from_paise(1)) > Cost::ZERO, "no division by nothing");
     }
 
     proptest! {
         #[test]
         fn more_never_costs_less(a in 0..1_000_000_000_i64, b in 0..1_000_000_000_i64) {
-            let rates = Rates::default();
+            let rates = PriceConversion::default();
             let (low, high) = (a.min(b), a.max(b));
             prop_assert!(rates.dollars(Money::from_paise(low)) <= rates.dollars(Money::from_paise(high)));
             prop_assert!(rates.worst(low.unsigned_abs()) <= rates.worst(high.unsigned_abs()));

@@ -5,30 +5,30 @@ use std::fmt;
 use munshi_types::{Timestamp, Zone};
 use serde::Serialize;
 
-use super::account::Period;
-use super::amount::Measure;
-use super::plan::Plan;
-use super::stored::LimitOn;
+use super::account::BudgetPeriod;
+use super::amount::BudgetMeasure;
+use super::plan::UsagePlan;
+use super::stored::BudgetLimitSubject;
 
 /// The strictest of the limits that stand in the way: the one that frees last.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct BudgetRefusal {
     #[serde(flatten)]
-    pub on: LimitOn,
+    pub on: BudgetLimitSubject,
     pub limit: i64,
     pub used: i64,
     /// Set aside by others, not spent yet.
     pub held: i64,
     pub asked: i64,
-    pub frees: Frees,
-    pub plan: Plan,
+    pub frees: BudgetRelease,
+    pub plan: UsagePlan,
     pub zone: Zone,
 }
 
 /// When asking again may help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(tag = "when", content = "at", rename_all = "snake_case")]
-pub enum Frees {
+pub enum BudgetRelease {
     /// As soon as what is under way is settled; at the latest then.
     UnderWay(Timestamp),
     /// When the day or the month ends.
@@ -37,7 +37,7 @@ pub enum Frees {
     Never,
 }
 
-impl Frees {
+impl BudgetRelease {
     pub const fn at(self) -> Option<Timestamp> {
         match self {
             Self::UnderWay(at) | Self::PeriodEnds(at) => Some(at),
@@ -46,7 +46,7 @@ impl Frees {
     }
 }
 
-impl Refused {
+impl BudgetRefusal {
     /// `2026-12-01 00:00 (Asia/Kolkata)`
     fn moment(&self, at: Timestamp) -> String {
         let local = at.to_jiff().to_zoned(self.zone.to_jiff());
@@ -54,15 +54,15 @@ impl Refused {
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for BudgetRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let on = &self.on;
         let shown = |amount| on.measure.shown(amount);
         let lane = match on.lane {
-            super::Lane::People => "",
-            super::Lane::Background => " of background work",
+            super::BudgetLane::People => "",
+            super::BudgetLane::Background => " of background work",
         };
-        let noun = if on.measure == Measure::Money { "" } else { on.measure.as_str() };
+        let noun = if on.measure == BudgetMeasure::Money { "" } else { on.measure.as_str() };
         let gap = if noun.is_empty() { "" } else { " " };
         write!(
             f,
@@ -77,9 +77,9 @@ impl fmt::Display for Refused {
         }
         write!(f, ", {} more asked for", shown(self.asked))?;
         match self.frees {
-            Frees::UnderWay(_) => write!(f, "; what is under way frees some soon"),
-            Frees::PeriodEnds(at) => write!(f, "; it is free again from {}", self.moment(at)),
-            Frees::Never => write!(f, "; so much never fits"),
+            BudgetRelease::UnderWay(_) => write!(f, "; what is under way frees some soon"),
+            BudgetRelease::PeriodEnds(at) => write!(f, "; it is free again from {}", self.moment(at)),
+            BudgetRelease::Never => write!(f, "; so much never fits"),
         }?;
         match self.raised_by() {
             Some(plan) => write!(f, ", and the plan {plan} has more"),
@@ -88,22 +88,22 @@ impl fmt::Display for Refused {
     }
 }
 
-impl Refused {
+impl BudgetRefusal {
     /// What the person is told, in the phrasebook: whether to come back soon, tomorrow, next month, or to ask for more.
     pub const fn phrase(&self) -> &'static str {
         match (self.frees, self.on.period) {
-            (Frees::UnderWay(_), _) => "limit-reached",
-            (Frees::PeriodEnds(_), Period::Day) => "limit-today",
-            (Frees::PeriodEnds(_), Period::Month) => "limit-month",
-            (Frees::Never, _) => "limit-too-small",
+            (BudgetRelease::UnderWay(_), _) => "limit-reached",
+            (BudgetRelease::PeriodEnds(_), BudgetPeriod::Day) => "limit-today",
+            (BudgetRelease::PeriodEnds(_), BudgetPeriod::Month) => "limit-month",
+            (BudgetRelease::Never, _) => "limit-too-small",
         }
     }
 
     /// The least plan that has more interactions, where the plan's own limit is what stands in the way.
-    pub fn raised_by(&self) -> Option<Plan> {
+    pub fn raised_by(&self) -> Option<UsagePlan> {
         let is_plans =
-            self.on.measure == Measure::Interactions && Some(self.limit) == self.plan.interactions();
-        let more = |plan: &Plan| plan.interactions().is_none_or(|count| count > self.limit);
-        if is_plans { Plan::ALL.into_iter().find(more) } else { None }
+            self.on.measure == BudgetMeasure::Interactions && Some(self.limit) == self.plan.interactions();
+        let more = |plan: &UsagePlan| plan.interactions().is_none_or(|count| count > self.limit);
+        if is_plans { UsagePlan::ALL.into_iter().find(more) } else { None }
     }
 }

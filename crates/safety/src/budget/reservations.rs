@@ -5,32 +5,32 @@ use munshi_llm::money::Cost;
 use munshi_store::{Tx, params};
 use munshi_types::{ReservationId, RunId, Timestamp};
 
-use super::account::{Account, Slot};
-use super::amount::{Amount, Figures};
+use super::account::{BudgetAccount, CounterSlot};
+use super::amount::{BudgetAmount, BudgetFigures};
 use super::counters::six;
-use super::reserve::Reserved;
+use super::reserve::Reservation;
 use crate::error::Result;
 
 /// A reservation to be written down.
 pub(super) struct NewReservation<'a> {
-    pub account: &'a Account,
+    pub account: &'a BudgetAccount,
     /// Whose calls it is for, where whoever takes that up is to let it go.
     pub run: Option<RunId>,
     pub day: Date,
-    pub asked: &'a Figures,
-    pub reserved: Reserved,
+    pub asked: &'a BudgetFigures,
+    pub reserved: Reservation,
 }
 
 /// What is set aside and still counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aside {
-    pub most: Amount,
+pub struct OpenReservation {
+    pub most: BudgetAmount,
     pub expires_at: Timestamp,
 }
 
 /// What stands aside under a reservation, as it was written down. None where it was settled or has expired: others may
 /// have the room by now. Where the price was unknown, the money is that of the worst one.
-pub fn aside(tx: &mut Tx<'_>, id: ReservationId, now: Timestamp) -> Result<Option<Aside>> {
+pub fn aside(tx: &mut Tx<'_>, id: ReservationId, now: Timestamp) -> Result<Option<OpenReservation>> {
     Ok(tx.optional(
         "SELECT interactions, jobs, tokens, money, expires_at FROM usage_reservations
          WHERE tenant_id = $1 AND id = $2 AND state = 'held' AND expires_at > $3",
@@ -40,16 +40,21 @@ pub fn aside(tx: &mut Tx<'_>, id: ReservationId, now: Timestamp) -> Result<Optio
                 Ok(row.get::<i64>(place)?.max(0).unsigned_abs())
             };
             let money = Some(Cost::from_micros(row.get(3)?));
-            let most =
-                Amount { interactions: whole(0)?, jobs: whole(1)?, tokens: whole(2)?, output: 0, money };
-            Ok(Aside { most, expires_at: row.get(4)? })
+            let most = BudgetAmount {
+                interactions: whole(0)?,
+                jobs: whole(1)?,
+                tokens: whole(2)?,
+                output: 0,
+                money,
+            };
+            Ok(OpenReservation { most, expires_at: row.get(4)? })
         },
     )?)
 }
 
 /// Writes a reservation down whose room was held.
 pub(super) fn add(tx: &mut Tx<'_>, new: &NewReservation<'_>) -> Result<()> {
-    let (account, Figures([interactions, jobs, tokens, money])) = (new.account, new.asked);
+    let (account, BudgetFigures([interactions, jobs, tokens, money])) = (new.account, new.asked);
     tx.execute(
         "INSERT INTO usage_reservations (tenant_id, id, lane, binding_id, person_id, day, interactions, jobs, tokens,
            money, state, expires_at, run_id)
@@ -75,11 +80,12 @@ pub(super) fn add(tx: &mut Tx<'_>, new: &NewReservation<'_>) -> Result<()> {
 /// statement, which Postgres alone can do.
 pub(super) fn hold_and_add(
     tx: &mut Tx<'_>,
-    slots: &[Slot],
+    slots: &[CounterSlot],
     new: &NewReservation<'_>,
     stamp: i64,
 ) -> Result<bool> {
-    let (keys, account, Figures([interactions, jobs, tokens, money])) = (six(slots), new.account, new.asked);
+    let (keys, account, BudgetFigures([interactions, jobs, tokens, money])) =
+        (six(slots), new.account, new.asked);
     let count = i64::try_from(slots.len()).unwrap_or(i64::MAX);
     let added = tx.execute(
         "WITH rows AS MATERIALIZED (

@@ -5,42 +5,42 @@
 //! limits may have changed, somebody's reservation may have expired.
 
 use munshi_store::{Tx, params};
-use munshi_types::{Ids, ReservationId, RunId, Timestamp};
+use munshi_types::{IdGenerator, ReservationId, RunId, Timestamp};
 
-use super::account::{Account, Slot, slots};
-use super::amount::{Amount, Figures, Measure};
-use super::counters::{self, Counter};
+use super::account::{BudgetAccount, CounterSlot, slots};
+use super::amount::{BudgetAmount, BudgetFigures, BudgetMeasure};
+use super::counters::{self, BudgetCounter};
 use super::expire;
-use super::plan::Plan;
-use super::refusal::{Frees, Refused};
+use super::plan::UsagePlan;
+use super::refusal::{BudgetRefusal, BudgetRelease};
 use super::reservations::{self, NewReservation};
-use super::settings::Settings;
-use super::stored::{LimitOn, Terms};
+use super::settings::BudgetSettings;
+use super::stored::{BudgetLimitSubject, TenantBudgetTerms};
 use crate::error::{Error, Result};
 
 /// Decides what may be spent. One for the program; clones share nothing but what they were made of.
 #[derive(Clone, Debug)]
-pub struct Governor {
-    pub(crate) settings: Settings,
-    pub(crate) ids: Ids,
+pub struct BudgetGovernor {
+    pub(crate) settings: BudgetSettings,
+    pub(crate) ids: IdGenerator,
     /// Which settings these are, for counters to know.
     stamp: i64,
 }
 
 /// What was set aside. It is settled, released, or expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reserved {
+pub struct Reservation {
     pub id: ReservationId,
     pub expires_at: Timestamp,
 }
 
-impl Governor {
-    pub fn new(settings: Settings, ids: Ids) -> Self {
+impl BudgetGovernor {
+    pub fn new(settings: BudgetSettings, ids: IdGenerator) -> Self {
         let stamp = settings.stamp();
         Self { settings, ids, stamp }
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &BudgetSettings {
         &self.settings
     }
 
@@ -51,10 +51,10 @@ impl Governor {
     pub fn reserve(
         &self,
         tx: &mut Tx<'_>,
-        account: &Account,
-        most: &Amount,
+        account: &BudgetAccount,
+        most: &BudgetAmount,
         now: Timestamp,
-    ) -> Result<Reserved> {
+    ) -> Result<Reservation> {
         self.reserve_for(tx, (account, None), most, now)
     }
 
@@ -63,14 +63,14 @@ impl Governor {
     pub fn reserve_for(
         &self,
         tx: &mut Tx<'_>,
-        (account, run): (&Account, Option<RunId>),
-        most: &Amount,
+        (account, run): (&BudgetAccount, Option<RunId>),
+        most: &BudgetAmount,
         now: Timestamp,
-    ) -> Result<Reserved> {
+    ) -> Result<Reservation> {
         let day = account.day(now);
         let slots = slots(account.lane, account.binding, account.person, day);
         let asked = most.figures(&self.settings.rates);
-        let reserved = Reserved { id: self.ids.next(), expires_at: now.plus(self.settings.hold) };
+        let reserved = Reservation { id: self.ids.next(), expires_at: now.plus(self.settings.hold) };
         let new = NewReservation { account, run, day, asked: &asked, reserved };
         // One round trip less where one statement can write to both tables.
         if tx.engine() == "postgres" {
@@ -89,9 +89,9 @@ impl Governor {
     fn look_closer(
         &self,
         tx: &mut Tx<'_>,
-        account: &Account,
-        slots: &[Slot],
-        asked: &Figures,
+        account: &BudgetAccount,
+        slots: &[CounterSlot],
+        asked: &BudgetFigures,
         now: Timestamp,
     ) -> Result<()> {
         self.refresh(tx, account, slots)?;
@@ -122,10 +122,10 @@ impl Governor {
     ///
     /// The tenant's month comes first and is written in any case: only its lock lets one of many who begin a day make
     /// the others. Who saw it made by another and went straight for their own would hold those and wait for it.
-    fn refresh(&self, tx: &mut Tx<'_>, account: &Account, slots: &[Slot]) -> Result<()> {
-        let terms = Terms::load(tx)?;
+    fn refresh(&self, tx: &mut Tx<'_>, account: &BudgetAccount, slots: &[CounterSlot]) -> Result<()> {
+        let terms = TenantBudgetTerms::load(tx)?;
         let limits_from = self.stamp.saturating_add(terms.changes);
-        let write = |tx: &mut Tx<'_>, slot: &Slot| {
+        let write = |tx: &mut Tx<'_>, slot: &CounterSlot| {
             let limits = terms.limits(&self.settings, account.lane, slot);
             counters::refresh(tx, account.lane, slot, &limits, limits_from, &account.zone)
         };
@@ -143,16 +143,16 @@ impl Governor {
 }
 
 struct Asked<'a> {
-    account: &'a Account,
-    slots: &'a [Slot],
-    asked: &'a Figures,
+    account: &'a BudgetAccount,
+    slots: &'a [CounterSlot],
+    asked: &'a BudgetFigures,
     now: Timestamp,
-    default_plan: Plan,
+    default_plan: UsagePlan,
 }
 
 impl Asked<'_> {
     /// Of all limits in the way, the one that frees last.
-    fn refusal(&self, tx: &mut Tx<'_>, found: &[Counter]) -> Result<Option<Refused>> {
+    fn refusal(&self, tx: &mut Tx<'_>, found: &[BudgetCounter]) -> Result<Option<BudgetRefusal>> {
         let is_used_up = found.iter().any(|counter| counter.is_used_up(self.asked));
         let under_way = if is_used_up { None } else { self.under_way(tx)? };
         let refused = self.slots.iter().flat_map(|slot| {
@@ -173,26 +173,32 @@ impl Asked<'_> {
 
     fn in_the_way(
         &self,
-        slot: &Slot,
-        counter: &Counter,
+        slot: &CounterSlot,
+        counter: &BudgetCounter,
         under_way: Option<Timestamp>,
-    ) -> impl Iterator<Item = Refused> {
+    ) -> impl Iterator<Item = BudgetRefusal> {
         let ends_at = slot.ends_at(&self.account.zone);
-        Measure::ALL.into_iter().filter_map(move |measure| {
+        BudgetMeasure::ALL.into_iter().filter_map(move |measure| {
             let (used, held) = (counter.used.of(measure), counter.held.of(measure));
             let asked = self.asked.of(measure);
             let limit = counter.limits.0[measure as usize]
                 .filter(|limit| asked > 0 && used + held + asked > *limit)?;
             let frees = match under_way {
-                _ if asked > limit => Frees::Never,
-                Some(at) if used + asked <= limit => Frees::UnderWay(at.min(ends_at)),
-                _ => Frees::PeriodEnds(ends_at),
+                _ if asked > limit => BudgetRelease::Never,
+                Some(at) if used + asked <= limit => BudgetRelease::UnderWay(at.min(ends_at)),
+                _ => BudgetRelease::PeriodEnds(ends_at),
             };
             let (lane, scope, period) = (self.account.lane, slot.scope, slot.period);
-            let on = LimitOn { lane, scope, id: (!slot.id.is_nil()).then_some(slot.id), period, measure };
+            let on = BudgetLimitSubject {
+                lane,
+                scope,
+                id: (!slot.id.is_nil()).then_some(slot.id),
+                period,
+                measure,
+            };
             let zone = self.account.zone.clone();
             let plan = counter.plan.unwrap_or(self.default_plan);
-            Some(Refused { on, limit, used, held, asked, frees, plan, zone })
+            Some(BudgetRefusal { on, limit, used, held, asked, frees, plan, zone })
         })
     }
 }

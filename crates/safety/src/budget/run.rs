@@ -52,14 +52,14 @@ impl RunUse {
 /// What a run ran out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "limit", rename_all = "snake_case")]
-pub enum RunSpent {
+pub enum RunExhaustion {
     Tokens { used: u64, of: u64 },
     Money { used: Cost, of: Cost },
     Iterations { used: u32, of: u32 },
     Seconds { used: u64, of: u64 },
 }
 
-impl fmt::Display for RunSpent {
+impl fmt::Display for RunExhaustion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tokens { used, of } => write!(f, "this run has used {used} of {of} tokens"),
@@ -70,35 +70,35 @@ impl fmt::Display for RunSpent {
     }
 }
 
-impl std::error::Error for RunSpent {}
+impl std::error::Error for RunExhaustion {}
 
 impl RunBudget {
     /// Whether the run may go on. What is reached is spent: nothing is left to go on with.
-    pub fn check(&self, used: &RunUse) -> Result<(), RunSpent> {
+    pub fn check(&self, used: &RunUse) -> Result<(), RunExhaustion> {
         if used.tokens >= self.tokens {
-            return Err(RunSpent::Tokens { used: used.tokens, of: self.tokens });
+            return Err(RunExhaustion::Tokens { used: used.tokens, of: self.tokens });
         }
         if used.money >= self.money {
-            return Err(RunSpent::Money { used: used.money, of: self.money });
+            return Err(RunExhaustion::Money { used: used.money, of: self.money });
         }
         if used.iterations >= self.iterations {
-            return Err(RunSpent::Iterations { used: used.iterations, of: self.iterations });
+            return Err(RunExhaustion::Iterations { used: used.iterations, of: self.iterations });
         }
         if used.seconds >= self.seconds {
-            return Err(RunSpent::Seconds { used: used.seconds, of: self.seconds });
+            return Err(RunExhaustion::Seconds { used: used.seconds, of: self.seconds });
         }
         Ok(())
     }
 
     /// Whether the run may begin something that uses so much at most.
-    pub fn check_next(&self, used: &RunUse, tokens: u64, money: Cost) -> Result<(), RunSpent> {
+    pub fn check_next(&self, used: &RunUse, tokens: u64, money: Cost) -> Result<(), RunExhaustion> {
         self.check(used)?;
         let next = used.plus(tokens, money);
         if next.tokens > self.tokens {
-            return Err(RunSpent::Tokens { used: used.tokens, of: self.tokens });
+            return Err(RunExhaustion::Tokens { used: used.tokens, of: self.tokens });
         }
         if next.money > self.money {
-            return Err(RunSpent::Money { used: used.money, of: self.money });
+            return Err(RunExhaustion::Money { used: used.money, of: self.money });
         }
         Ok(())
     }

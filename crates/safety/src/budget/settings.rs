@@ -5,17 +5,17 @@ use std::time::Duration;
 use munshi_llm::money::Cost;
 use sha2::{Digest, Sha256};
 
-use super::account::{Lane, Period, Scope};
-use super::plan::Plan;
-use super::rates::Rates;
+use super::account::{BudgetLane, BudgetPeriod, BudgetScope};
+use super::plan::UsagePlan;
+use super::rates::PriceConversion;
 use super::run::RunBudget;
 
 /// The section `[budget]`. A money limit of zero is a limit of zero; `None` is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct BudgetSettings {
     /// Of tenants that have none of their own.
-    pub plan: Plan,
-    /// What each plan may spend in a month, in the order of [`Plan::ALL`]. There is no plan without a ceiling.
+    pub plan: UsagePlan,
+    /// What each plan may spend in a month, in the order of [`UsagePlan::ALL`]. There is no plan without a ceiling.
     pub plan_money: [Cost; 4],
     /// What a tenant may spend in a day, whatever its plan.
     pub tenant_money_day: Option<Cost>,
@@ -25,7 +25,7 @@ pub struct Settings {
     /// Background work of a tenant. Never more in a month than its plan has for people.
     pub background_money_day: Cost,
     pub background_money_month: Cost,
-    pub rates: Rates,
+    pub rates: PriceConversion,
     pub run: RunBudget,
     /// How long something stays set aside that nobody settles.
     pub hold: Duration,
@@ -35,11 +35,11 @@ pub struct Settings {
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-impl Default for Settings {
+impl Default for BudgetSettings {
     fn default() -> Self {
         let dollars = |dollars: i64| Cost::from_micros(dollars * 1_000_000);
         Self {
-            plan: Plan::Business,
+            plan: UsagePlan::Business,
             plan_money: [dollars(1), dollars(10), dollars(100), dollars(1_000)],
             tenant_money_day: Some(dollars(50)),
             binding_money_day: None,
@@ -47,7 +47,7 @@ impl Default for Settings {
             person_interactions_day: None,
             background_money_day: dollars(2),
             background_money_month: dollars(30),
-            rates: Rates::default(),
+            rates: PriceConversion::default(),
             run: RunBudget::default(),
             hold: Duration::from_secs(900),
             keep: DAY * 400,
@@ -55,37 +55,43 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    pub fn plan_money(&self, plan: Plan) -> Cost {
+impl BudgetSettings {
+    pub fn plan_money(&self, plan: UsagePlan) -> Cost {
         self.plan_money[plan as usize]
     }
 
     /// What holds for a slot before the tenant's own limits: one figure for each measure.
-    pub(crate) fn limits(&self, plan: Plan, lane: Lane, scope: Scope, period: Period) -> Limits {
+    pub(crate) fn limits(
+        &self,
+        plan: UsagePlan,
+        lane: BudgetLane,
+        scope: BudgetScope,
+        period: BudgetPeriod,
+    ) -> BudgetLimits {
         let micros = |cost: Option<Cost>| cost.map(Cost::as_micros);
         let monthly = self.plan_money(plan);
         match (lane, scope, period) {
-            (Lane::People, Scope::Tenant, Period::Month) => {
-                Limits([plan.interactions(), None, None, Some(monthly.as_micros())])
+            (BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Month) => {
+                BudgetLimits([plan.interactions(), None, None, Some(monthly.as_micros())])
             }
-            (Lane::People, Scope::Tenant, Period::Day) => {
-                Limits([None, None, None, micros(self.tenant_money_day)])
+            (BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Day) => {
+                BudgetLimits([None, None, None, micros(self.tenant_money_day)])
             }
-            (Lane::People, Scope::Binding, Period::Day) => {
-                Limits([None, None, None, micros(self.binding_money_day)])
+            (BudgetLane::People, BudgetScope::Binding, BudgetPeriod::Day) => {
+                BudgetLimits([None, None, None, micros(self.binding_money_day)])
             }
-            (Lane::People, Scope::Person, Period::Day) => {
+            (BudgetLane::People, BudgetScope::Person, BudgetPeriod::Day) => {
                 let interactions =
                     self.person_interactions_day.map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-                Limits([interactions, None, None, micros(self.person_money_day)])
+                BudgetLimits([interactions, None, None, micros(self.person_money_day)])
             }
-            (Lane::Background, Scope::Tenant, Period::Month) => {
-                Limits([None, None, None, Some(self.background_money_month.min(monthly).as_micros())])
+            (BudgetLane::Background, BudgetScope::Tenant, BudgetPeriod::Month) => {
+                BudgetLimits([None, None, None, Some(self.background_money_month.min(monthly).as_micros())])
             }
-            (Lane::Background, Scope::Tenant, Period::Day) => {
-                Limits([None, None, None, Some(self.background_money_day.as_micros())])
+            (BudgetLane::Background, BudgetScope::Tenant, BudgetPeriod::Day) => {
+                BudgetLimits([None, None, None, Some(self.background_money_day.as_micros())])
             }
-            _ => Limits::default(),
+            _ => BudgetLimits::default(),
         }
     }
 
@@ -102,31 +108,36 @@ impl Settings {
 
 /// A limit for each measure, in their order; none is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Limits(pub(crate) [Option<i64>; 4]);
+pub(crate) struct BudgetLimits(pub(crate) [Option<i64>; 4]);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::budget::Measure;
+    use crate::budget::BudgetMeasure;
 
     #[test]
     fn every_plan_and_lane_has_a_ceiling_in_money() {
-        let settings = Settings::default();
-        for plan in Plan::ALL {
-            for lane in Lane::ALL {
-                let limits = settings.limits(plan, *lane, Scope::Tenant, Period::Month);
-                assert!(limits.0[Measure::Money as usize].is_some(), "{plan} {lane}");
+        let settings = BudgetSettings::default();
+        for plan in UsagePlan::ALL {
+            for lane in BudgetLane::ALL {
+                let limits = settings.limits(plan, *lane, BudgetScope::Tenant, BudgetPeriod::Month);
+                assert!(limits.0[BudgetMeasure::Money as usize].is_some(), "{plan} {lane}");
             }
         }
-        let free = settings.limits(Plan::Free, Lane::Background, Scope::Tenant, Period::Month);
+        let free = settings.limits(
+            UsagePlan::Free,
+            BudgetLane::Background,
+            BudgetScope::Tenant,
+            BudgetPeriod::Month,
+        );
         assert_eq!(free.0[3], Some(1_000_000), "the background has no more than the people");
     }
 
     #[test]
     fn a_stamp_tells_settings_apart_and_leaves_room_for_a_count() {
-        let settings = Settings::default();
-        let other = Settings { plan: Plan::Free, ..settings.clone() };
-        assert_eq!(settings.stamp(), Settings::default().stamp());
+        let settings = BudgetSettings::default();
+        let other = BudgetSettings { plan: UsagePlan::Free, ..settings.clone() };
+        assert_eq!(settings.stamp(), BudgetSettings::default().stamp());
         assert_ne!(settings.stamp(), other.stamp());
         assert!(settings.stamp() >= 0 && settings.stamp() & 0xffff_ffff == 0);
     }

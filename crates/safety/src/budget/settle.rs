@@ -4,15 +4,15 @@ use jiff::civil::Date;
 use munshi_store::{Row, Tx, params};
 use munshi_types::{BindingId, PersonId, ReservationId, RunId};
 
-use super::account::{Lane, Slot, slots};
-use super::amount::{Amount, Figures};
+use super::account::{BudgetLane, CounterSlot, slots};
+use super::amount::{BudgetAmount, BudgetFigures};
 use super::counters;
-use super::reserve::Governor;
+use super::reserve::BudgetGovernor;
 use crate::error::Result;
 
 /// What became of settling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum SettleOutcome {
     Now,
     /// It had expired, so others may have used the room meanwhile; what was spent is booked all the same.
     Late,
@@ -20,14 +20,14 @@ pub enum Settled {
     NotHeld,
 }
 
-impl Governor {
+impl BudgetGovernor {
     /// Books what was spent, also where it is more than was set aside, in the day in which it was set aside. Done again,
     /// it books nothing.
-    pub fn settle(&self, tx: &mut Tx<'_>, id: ReservationId, spent: &Amount) -> Result<Settled> {
-        let Some(taken) = Taken::take(tx, id)? else { return Ok(Settled::NotHeld) };
+    pub fn settle(&self, tx: &mut Tx<'_>, id: ReservationId, spent: &BudgetAmount) -> Result<SettleOutcome> {
+        let Some(taken) = ClaimedReservation::take(tx, id)? else { return Ok(SettleOutcome::NotHeld) };
         let (settled, held) = match taken.state {
-            State::Held => (Settled::Now, taken.held),
-            State::Expired => (Settled::Late, Figures::default()),
+            ReservationState::Held => (SettleOutcome::Now, taken.held),
+            ReservationState::Expired => (SettleOutcome::Late, BudgetFigures::default()),
         };
         let used = spent.figures(&self.settings.rates);
         counters::book(tx, &taken.slots(), &held, &used, spent.output_tokens())?;
@@ -35,8 +35,8 @@ impl Governor {
     }
 
     /// Gives all of it back: what it was for was not done.
-    pub fn release(&self, tx: &mut Tx<'_>, id: ReservationId) -> Result<Settled> {
-        self.settle(tx, id, &Amount::NOTHING)
+    pub fn release(&self, tx: &mut Tx<'_>, id: ReservationId) -> Result<SettleOutcome> {
+        self.settle(tx, id, &BudgetAmount::NOTHING)
     }
 
     /// Lets go of what was set aside for calls of a run by a process that is thought dead. Nobody can tell what they
@@ -46,29 +46,29 @@ impl Governor {
             "UPDATE usage_reservations SET state = 'expired' WHERE tenant_id = $1 AND run_id = $2 AND state = 'held'
              RETURNING lane, binding_id, person_id, day, interactions, jobs, tokens, money, state",
             params![run],
-            Taken::read,
+            ClaimedReservation::read,
         )?;
         for one in &left {
-            counters::book(tx, &one.slots(), &one.held, &Figures::default(), 0)?;
+            counters::book(tx, &one.slots(), &one.held, &BudgetFigures::default(), 0)?;
         }
         Ok(left.len())
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum ReservationState {
     Held,
     Expired,
 }
 
 /// A reservation that is ours to end, since we have its row.
-pub(crate) struct Taken {
-    pub(crate) lane: Lane,
+pub(crate) struct ClaimedReservation {
+    pub(crate) lane: BudgetLane,
     binding: Option<BindingId>,
     person: Option<PersonId>,
     day: Date,
-    pub(crate) held: Figures,
-    pub(crate) state: State,
+    pub(crate) held: BudgetFigures,
+    pub(crate) state: ReservationState,
 }
 
 /// Whether anything is set aside for calls of a run.
@@ -81,7 +81,7 @@ pub fn is_held_for(tx: &mut Tx<'_>, run: RunId) -> Result<bool> {
     Ok(found.is_some())
 }
 
-impl Taken {
+impl ClaimedReservation {
     fn take(tx: &mut Tx<'_>, id: ReservationId) -> Result<Option<Self>> {
         Ok(tx.optional(
             "DELETE FROM usage_reservations WHERE tenant_id = $1 AND id = $2
@@ -100,12 +100,16 @@ impl Taken {
             binding: row.get(1)?,
             person: row.get(2)?,
             day: day.parse().map_err(|error| decode(format!("`{day}` is no day: {error}")))?,
-            held: Figures([row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?]),
-            state: if row.get::<String>(8)? == "held" { State::Held } else { State::Expired },
+            held: BudgetFigures([row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?]),
+            state: if row.get::<String>(8)? == "held" {
+                ReservationState::Held
+            } else {
+                ReservationState::Expired
+            },
         })
     }
 
-    pub(crate) fn slots(&self) -> Vec<Slot> {
+    pub(crate) fn slots(&self) -> Vec<CounterSlot> {
         slots(self.lane, self.binding, self.person, self.day)
     }
 }

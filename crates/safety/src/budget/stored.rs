@@ -5,26 +5,26 @@ use munshi_types::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::account::{Lane, Period, Scope, Slot};
-use super::amount::Measure;
-use super::plan::Plan;
-use super::settings::{Limits, Settings};
+use super::account::{BudgetLane, BudgetPeriod, BudgetScope, CounterSlot};
+use super::amount::BudgetMeasure;
+use super::plan::UsagePlan;
+use super::settings::{BudgetLimits, BudgetSettings};
 use crate::error::{Error, Result};
 
 /// What a limit is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct LimitOn {
-    pub lane: Lane,
-    pub scope: Scope,
+pub struct BudgetLimitSubject {
+    pub lane: BudgetLane,
+    pub scope: BudgetScope,
     /// One binding or person; none is each of them.
     pub id: Option<Uuid>,
-    pub period: Period,
-    pub measure: Measure,
+    pub period: BudgetPeriod,
+    pub measure: BudgetMeasure,
 }
 
 /// What a tenant's own limit is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitTo {
+pub enum BudgetLimitValue {
     /// In the measure's unit: money in millionths of a dollar.
     AtMost(u64),
     /// None, whatever plan and settings say.
@@ -35,8 +35,8 @@ pub enum LimitTo {
 
 /// All that decides about a tenant's limits.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Terms {
-    plan: Option<Plan>,
+pub(crate) struct TenantBudgetTerms {
+    plan: Option<UsagePlan>,
     /// Goes up with every change.
     pub(crate) changes: i64,
     own: Vec<Own>,
@@ -44,11 +44,11 @@ pub(crate) struct Terms {
 
 #[derive(Clone, Copy, Debug)]
 struct Own {
-    on: LimitOn,
+    on: BudgetLimitSubject,
     amount: Option<i64>,
 }
 
-impl Terms {
+impl TenantBudgetTerms {
     pub(crate) fn load(tx: &mut Tx<'_>) -> Result<Self> {
         let plan = tx.optional("SELECT plan, changes FROM usage_plans WHERE tenant_id = $1", &[], |row| {
             Ok((read_plan(row.get(0)?)?, row.get(1)?))
@@ -62,13 +62,18 @@ impl Terms {
         Ok(Self { plan, changes, own })
     }
 
-    pub(crate) fn plan(&self, settings: &Settings) -> Plan {
+    pub(crate) fn plan(&self, settings: &BudgetSettings) -> UsagePlan {
         self.plan.unwrap_or(settings.plan)
     }
 
     /// What holds for a slot: the tenant's own word for that one binding or person, else for all of them, else what
     /// plan and settings say.
-    pub(crate) fn limits(&self, settings: &Settings, lane: Lane, slot: &Slot) -> Limits {
+    pub(crate) fn limits(
+        &self,
+        settings: &BudgetSettings,
+        lane: BudgetLane,
+        slot: &CounterSlot,
+    ) -> BudgetLimits {
         let mut limits = settings.limits(self.plan(settings), lane, slot.scope, slot.period);
         let matching =
             |own: &&Own| own.on.lane == lane && own.on.scope == slot.scope && own.on.period == slot.period;
@@ -81,7 +86,7 @@ impl Terms {
     }
 }
 
-pub(crate) fn read_plan(text: Option<String>) -> munshi_store::Result<Option<Plan>> {
+pub(crate) fn read_plan(text: Option<String>) -> munshi_store::Result<Option<UsagePlan>> {
     text.map(|plan| plan.parse().map_err(munshi_store::Error::Decode)).transpose()
 }
 
@@ -90,7 +95,7 @@ impl Own {
         let decode = munshi_store::Error::Decode;
         let id: Uuid = row.get("scope_id")?;
         Ok(Self {
-            on: LimitOn {
+            on: BudgetLimitSubject {
                 lane: row.get::<String>("lane")?.parse().map_err(decode)?,
                 scope: row.get::<String>("scope")?.parse().map_err(decode)?,
                 id: (!id.is_nil()).then_some(id),
@@ -103,29 +108,36 @@ impl Own {
 }
 
 /// The tenant's plan; the installation's default where it has none of its own.
-pub fn plan(tx: &mut Tx<'_>, settings: &Settings) -> Result<Plan> {
-    Ok(Terms::load(tx)?.plan(settings))
+pub fn plan(tx: &mut Tx<'_>, settings: &BudgetSettings) -> Result<UsagePlan> {
+    Ok(TenantBudgetTerms::load(tx)?.plan(settings))
 }
 
 /// Holds from the next reservation on; what was used this month stays used. None goes back to the default.
-pub fn set_plan(tx: &mut Tx<'_>, plan: Option<Plan>, now: Timestamp) -> Result<()> {
+pub fn set_plan(tx: &mut Tx<'_>, plan: Option<UsagePlan>, now: Timestamp) -> Result<()> {
     tx.execute(
         "INSERT INTO usage_plans (tenant_id, plan, changes, changed_at) VALUES ($1, $2, 1, $3)
          ON CONFLICT (tenant_id) DO UPDATE SET plan = excluded.plan, changes = usage_plans.changes + 1,
            changed_at = excluded.changed_at",
-        params![plan.map(Plan::as_str), now],
+        params![plan.map(UsagePlan::as_str), now],
     )?;
     Ok(())
 }
 
 /// Holds from the next reservation on, also below what is used already.
-pub fn set_limit(tx: &mut Tx<'_>, on: LimitOn, to: LimitTo, now: Timestamp) -> Result<()> {
-    let is_ceiling = on.scope == Scope::Tenant && on.period == Period::Month && on.measure == Measure::Money;
-    if is_ceiling && to == LimitTo::Unlimited {
+pub fn set_limit(
+    tx: &mut Tx<'_>,
+    on: BudgetLimitSubject,
+    to: BudgetLimitValue,
+    now: Timestamp,
+) -> Result<()> {
+    let is_ceiling = on.scope == BudgetScope::Tenant
+        && on.period == BudgetPeriod::Month
+        && on.measure == BudgetMeasure::Money;
+    if is_ceiling && to == BudgetLimitValue::Unlimited {
         let text = "a tenant always has a ceiling in money for the month: give a higher one instead";
         return Err(Error::Invalid(text.to_owned()));
     }
-    if on.scope == Scope::Tenant && on.id.is_some() {
+    if on.scope == BudgetScope::Tenant && on.id.is_some() {
         return Err(Error::Invalid("a tenant's limit names no binding and no person".to_owned()));
     }
     note_change(tx, now)?;
@@ -137,9 +149,9 @@ pub fn set_limit(tx: &mut Tx<'_>, on: LimitOn, to: LimitTo, now: Timestamp) -> R
         params![key.0, key.1, id, key.2, key.3],
     )?;
     let amount = match to {
-        LimitTo::Default => return Ok(()),
-        LimitTo::Unlimited => None,
-        LimitTo::AtMost(amount) => Some(i64::try_from(amount).unwrap_or(i64::MAX).min(1 << 60)),
+        BudgetLimitValue::Default => return Ok(()),
+        BudgetLimitValue::Unlimited => None,
+        BudgetLimitValue::AtMost(amount) => Some(i64::try_from(amount).unwrap_or(i64::MAX).min(1 << 60)),
     };
     tx.execute(
         "INSERT INTO usage_limits (tenant_id, lane, scope, scope_id, period, measure, amount)

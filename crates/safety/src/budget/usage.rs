@@ -5,17 +5,17 @@ use munshi_types::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::account::{Account, Lane, Period, Scope, slots};
-use super::amount::{Figures, Measure};
+use super::account::{BudgetAccount, BudgetLane, BudgetPeriod, BudgetScope, slots};
+use super::amount::{BudgetFigures, BudgetMeasure};
 use super::counters;
-use super::settings::Settings;
-use super::stored::{LimitOn, Terms};
+use super::settings::BudgetSettings;
+use super::stored::{BudgetLimitSubject, TenantBudgetTerms};
 use crate::error::Result;
 
 /// How the ledger is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum By {
+pub enum UsageDimension {
     #[default]
     Day,
     Binding,
@@ -24,7 +24,7 @@ pub enum By {
 
 /// What was used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Used {
+pub struct UsageTotals {
     pub interactions: i64,
     pub jobs: i64,
     /// Both read and written.
@@ -37,8 +37,8 @@ pub struct Used {
 
 /// One line of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
-    pub lane: Lane,
+pub struct UsageLine {
+    pub lane: BudgetLane,
     /// By day: which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub day: Option<String>,
@@ -46,21 +46,21 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Uuid>,
     #[serde(flatten)]
-    pub used: Used,
+    pub used: UsageTotals,
 }
 
 /// What was used since a day (`2026-11-01`, in the tenant's zone), the newest or the dearest first.
-pub fn used(tx: &mut Tx<'_>, since: &str, by: By) -> Result<Vec<Line>> {
+pub fn used(tx: &mut Tx<'_>, since: &str, by: UsageDimension) -> Result<Vec<UsageLine>> {
     let (scope, sql) = match by {
-        By::Day => (
-            Scope::Tenant,
+        UsageDimension::Day => (
+            BudgetScope::Tenant,
             "SELECT lane, starts_on, NULL, used_interactions, used_jobs, used_tokens, used_output, used_money
              FROM usage_counters
              WHERE tenant_id = $1 AND period = 'day' AND scope = $2 AND starts_on >= $3
              ORDER BY starts_on DESC, lane DESC",
         ),
-        By::Binding | By::Person => (
-            if by == By::Binding { Scope::Binding } else { Scope::Person },
+        UsageDimension::Binding | UsageDimension::Person => (
+            if by == UsageDimension::Binding { BudgetScope::Binding } else { BudgetScope::Person },
             "SELECT lane, NULL, scope_id, CAST(sum(used_interactions) AS BIGINT), CAST(sum(used_jobs) AS BIGINT),
                     CAST(sum(used_tokens) AS BIGINT), CAST(sum(used_output) AS BIGINT),
                     CAST(sum(used_money) AS BIGINT) AS money
@@ -72,12 +72,12 @@ pub fn used(tx: &mut Tx<'_>, since: &str, by: By) -> Result<Vec<Line>> {
     Ok(tx.all(sql, params![scope.as_str(), since], line)?)
 }
 
-fn line(row: &Row<'_>) -> munshi_store::Result<Line> {
-    Ok(Line {
+fn line(row: &Row<'_>) -> munshi_store::Result<UsageLine> {
+    Ok(UsageLine {
         lane: row.get::<String>(0)?.parse().map_err(munshi_store::Error::Decode)?,
         day: row.get(1)?,
         id: row.get(2)?,
-        used: Used {
+        used: UsageTotals {
             interactions: row.get(3)?,
             jobs: row.get(4)?,
             tokens: row.get(5)?,
@@ -89,9 +89,9 @@ fn line(row: &Row<'_>) -> munshi_store::Result<Line> {
 
 /// How a limit stands now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct BudgetLimitStatus {
     #[serde(flatten)]
-    pub on: LimitOn,
+    pub on: BudgetLimitSubject,
     pub limit: i64,
     pub used: i64,
     /// Set aside and not expired.
@@ -105,41 +105,54 @@ pub struct Standing {
 /// person's where it names them.
 pub fn standings(
     tx: &mut Tx<'_>,
-    settings: &Settings,
-    account: &Account,
+    settings: &BudgetSettings,
+    account: &BudgetAccount,
     now: Timestamp,
-) -> Result<Vec<Standing>> {
+) -> Result<Vec<BudgetLimitStatus>> {
     let slots = slots(account.lane, account.binding, account.person, account.day(now));
-    let terms = Terms::load(tx)?;
+    let terms = TenantBudgetTerms::load(tx)?;
     let found = counters::find(tx, &slots)?;
     let mut standings = Vec::new();
     for slot in &slots {
         let counter = found.iter().find(|counter| counter.slot == slot.key);
-        let used = counter.map_or_else(Figures::default, |counter| counter.used);
+        let used = counter.map_or_else(BudgetFigures::default, |counter| counter.used);
         let expired = match counter {
-            Some(counter) if counter.held != Figures::default() => expired(tx, account.lane, slot, now)?,
-            _ => Figures::default(),
+            Some(counter) if counter.held != BudgetFigures::default() => {
+                expired(tx, account.lane, slot, now)?
+            }
+            _ => BudgetFigures::default(),
         };
-        let held = counter.map_or_else(Figures::default, |counter| counter.held);
+        let held = counter.map_or_else(BudgetFigures::default, |counter| counter.held);
         let limits = terms.limits(settings, account.lane, slot);
-        for measure in Measure::ALL {
+        for measure in BudgetMeasure::ALL {
             let Some(limit) = limits.0[measure as usize] else { continue };
             let (used, held) = (used.of(measure), held.of(measure) - expired.of(measure));
             let (lane, scope, period) = (account.lane, slot.scope, slot.period);
-            let on = LimitOn { lane, scope, id: (!slot.id.is_nil()).then_some(slot.id), period, measure };
+            let on = BudgetLimitSubject {
+                lane,
+                scope,
+                id: (!slot.id.is_nil()).then_some(slot.id),
+                period,
+                measure,
+            };
             let (left, ends_at) = ((limit - used - held).max(0), slot.ends_at(&account.zone));
-            standings.push(Standing { on, limit, used, held, left, ends_at });
+            standings.push(BudgetLimitStatus { on, limit, used, held, left, ends_at });
         }
     }
     Ok(standings)
 }
 
 /// What stands in a counter as held though it has expired.
-fn expired(tx: &mut Tx<'_>, lane: Lane, slot: &super::account::Slot, now: Timestamp) -> Result<Figures> {
+fn expired(
+    tx: &mut Tx<'_>,
+    lane: BudgetLane,
+    slot: &super::account::CounterSlot,
+    now: Timestamp,
+) -> Result<BudgetFigures> {
     let first = slot.starts_on.to_string();
     let last = match slot.period {
-        Period::Day => first.clone(),
-        Period::Month => slot.starts_on.last_of_month().to_string(),
+        BudgetPeriod::Day => first.clone(),
+        BudgetPeriod::Month => slot.starts_on.last_of_month().to_string(),
     };
     Ok(tx.one(
         "SELECT CAST(coalesce(sum(interactions), 0) AS BIGINT), CAST(coalesce(sum(jobs), 0) AS BIGINT),
@@ -148,19 +161,19 @@ fn expired(tx: &mut Tx<'_>, lane: Lane, slot: &super::account::Slot, now: Timest
          WHERE tenant_id = $1 AND state = 'held' AND expires_at <= $2 AND lane = $3 AND day >= $4 AND day <= $5
            AND ($6 = 'tenant' OR ($6 = 'binding' AND binding_id = $7) OR ($6 = 'person' AND person_id = $7))",
         params![now, lane.as_str(), first, last, slot.scope.as_str(), slot.id],
-        |row| Ok(Figures([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])),
+        |row| Ok(BudgetFigures([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?])),
     )?)
 }
 
 /// How many reservations expired that nobody has settled since, and what they had set aside at most.
-pub fn unsettled(tx: &mut Tx<'_>, now: Timestamp) -> Result<(i64, Used)> {
+pub fn unsettled(tx: &mut Tx<'_>, now: Timestamp) -> Result<(i64, UsageTotals)> {
     Ok(tx.one(
         "SELECT count(*), CAST(coalesce(sum(interactions), 0) AS BIGINT), CAST(coalesce(sum(jobs), 0) AS BIGINT),
                 CAST(coalesce(sum(tokens), 0) AS BIGINT), CAST(coalesce(sum(money), 0) AS BIGINT)
          FROM usage_reservations WHERE tenant_id = $1 AND (state = 'expired' OR expires_at <= $2)",
         params![now],
         |row| {
-            let most = Used {
+            let most = UsageTotals {
                 interactions: row.get(1)?,
                 jobs: row.get(2)?,
                 tokens: row.get(3)?,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::door::Door;
-use super::known::Known;
+use super::door::CallerAudience;
+use super::known::CompiledTool;
 use super::taint::Taint;
 use crate::policy::Policy;
 
@@ -22,16 +22,16 @@ pub struct Proposal {
     pub name: String,
     pub arguments: CheckedArguments,
     /// The tool of that name; none where there is none.
-    pub tool: Option<Arc<Known>>,
+    pub tool: Option<Arc<CompiledTool>>,
     /// Whether the agent has it in its list.
     pub offered: bool,
-    pub wanted: Wanted,
-    pub caller: Caller,
+    pub wanted: ProposalMode,
+    pub caller: ActCaller,
     /// How the agent may act, from its tier.
     pub agent: Arc<Conduct>,
     pub taint: Taint,
     /// What a pack's own checks want confirmed.
-    pub concerns: Vec<Concern>,
+    pub concerns: Vec<ActConcern>,
 }
 
 /// Arguments with what their tool's schema says of them. Made before any transaction begins: a schema may be anybody's,
@@ -44,7 +44,7 @@ pub struct CheckedArguments {
 
 impl CheckedArguments {
     /// Where there is no such tool, there is nothing to fit.
-    pub fn new(value: Value, tool: Option<&Known>) -> Self {
+    pub fn new(value: Value, tool: Option<&CompiledTool>) -> Self {
         let misfit = tool.and_then(|tool| tool.misfit(&value));
         Self { value, misfit }
     }
@@ -65,14 +65,14 @@ impl Deref for CheckedArguments {
 
 /// A proposal before the policy it is measured by.
 #[derive(Clone, Copy)]
-pub struct Ask<'a> {
+pub struct PolicyRequest<'a> {
     pub proposal: &'a Proposal,
     pub policy: &'a Policy,
     /// How the tenant stands at this moment.
     pub tenant: TenantStatus,
 }
 
-impl Deref for Ask<'_> {
+impl Deref for PolicyRequest<'_> {
     type Target = Proposal;
 
     fn deref(&self) -> &Proposal {
@@ -82,7 +82,7 @@ impl Deref for Ask<'_> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Wanted {
+pub enum ProposalMode {
     Act,
     /// Only what would happen.
     Rehearsal,
@@ -90,9 +90,9 @@ pub enum Wanted {
 
 /// For whom and from where. Made from what the channel proved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caller {
+pub struct ActCaller {
     pub principal: Principal,
-    pub door: Door,
+    pub door: CallerAudience,
     pub binding: Option<BindingId>,
     pub run: Option<RunId>,
     /// The conversation, within which somebody may have said "don't ask again".
@@ -109,7 +109,7 @@ pub struct Caller {
 
 /// Something a pack's check found that a person should confirm: a phrase of the phrasebook and its slots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Concern {
+pub struct ActConcern {
     pub phrase: String,
     pub slots: Vec<(String, String)>,
 }

@@ -4,16 +4,19 @@ use munshi_identity::Role;
 use munshi_types::{Autonomy, Egress, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use super::ground::Given;
-use super::refusal::{Code, Refusal};
-use super::taint::Names;
-use super::{Ask, Cleared, Draft, Ground, StageName, Step, Verdict, Wanted, egress, refuse};
+use super::ground::ConsentGrant;
+use super::refusal::{ActRefusal, RefusalCode};
+use super::taint::ArgumentFacts;
+use super::{
+    ActClearance, ActVerdict, DecisionStore, Draft, PolicyRequest, ProposalMode, StageName, Step, egress,
+    refuse,
+};
 use crate::error::Result;
 
 /// Why a person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reason {
+pub enum ConsentReason {
     /// The agent or connector only proposes.
     Proposes,
     /// The policy wants it asked.
@@ -31,12 +34,14 @@ pub enum Reason {
     Egress,
 }
 
-impl Reason {
+impl ConsentReason {
     /// Who has to say yes.
-    const fn needs(self) -> Needs {
+    const fn needs(self) -> ConsentGiver {
         match self {
-            Self::Destructive | Self::Foreign | Self::Concern | Self::Egress => Needs::Asker,
-            Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => Needs::Approver,
+            Self::Destructive | Self::Foreign | Self::Concern | Self::Egress => ConsentGiver::Asker,
+            Self::Proposes | Self::Policy | Self::Dangerous | Self::Money | Self::Message => {
+                ConsentGiver::Approver
+            }
         }
     }
 
@@ -48,7 +53,7 @@ impl Reason {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Needs {
+pub enum ConsentGiver {
     /// Whoever asked for it confirms that they meant it.
     Asker,
     /// Somebody whose role may approve it.
@@ -65,86 +70,99 @@ pub enum Risk {
 
 /// What a person has to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
-    pub reasons: Vec<Reason>,
-    pub needs: Needs,
+pub struct ConsentQuestion {
+    pub reasons: Vec<ConsentReason>,
+    pub needs: ConsentGiver,
     pub risk: Risk,
 }
 
-pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, ground: &mut dyn Ground) -> Result<Step> {
+pub(super) fn run(
+    ask: &PolicyRequest<'_>,
+    draft: &mut Draft,
+    ground: &mut dyn DecisionStore,
+) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
     let leaves = egress::of(ask.proposal);
     // A rehearsal is given the arguments, too, and nobody is asked before one.
     let is_refused = match (ask.wanted, leaves) {
         (_, Egress::Allow) => false,
-        (Wanted::Rehearsal, Egress::Ask | Egress::Deny) => true,
-        (Wanted::Act, leaves) => leaves == Egress::Deny && !tool.spec.effect.writes(),
+        (ProposalMode::Rehearsal, Egress::Ask | Egress::Deny) => true,
+        (ProposalMode::Act, leaves) => leaves == Egress::Deny && !tool.spec.effect.writes(),
     };
     if is_refused {
         let what = "What it would be given are not the person's own words, and may carry away what was read. Call it with \
                     their words, or answer without it.";
-        return refuse(Refusal::new(StageName::Consent, Code::CarriesData, what).ask(Some(Role::Owner)));
+        return refuse(
+            ActRefusal::new(StageName::Consent, RefusalCode::CarriesData, what).ask(Some(Role::Owner)),
+        );
     }
-    if ask.wanted == Wanted::Rehearsal {
+    if ask.wanted == ProposalMode::Rehearsal {
         return rehearse(ask, draft, &tool.spec);
     }
     let reasons = match tool.spec.effect.writes() {
         true => reasons(ask, draft, ground)?,
-        false => (leaves == Egress::Ask).then_some(Reason::Egress).into_iter().collect(),
+        false => (leaves == Egress::Ask).then_some(ConsentReason::Egress).into_iter().collect(),
     };
     if reasons.is_empty() {
         return Ok(Step::On);
     }
     let needs = needs(&reasons);
     match ground.given(ask, &reasons)? {
-        Some(Given::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
+        Some(ConsentGrant::Act(approval, asked)) if needs <= asked => draft.consent = Some(approval),
         // Whoever confirmed their own wish has not approved what somebody else must approve since.
-        Some(Given::Act(..)) => {
+        Some(ConsentGrant::Act(..)) => {
             let what =
                 "What was agreed to is no longer enough. Propose it anew, so that the right person is asked.";
-            return refuse(Refusal::new(StageName::Consent, Code::Outgrown, what).ask(Some(Role::Admin)));
+            return refuse(
+                ActRefusal::new(StageName::Consent, RefusalCode::Outgrown, what).ask(Some(Role::Admin)),
+            );
         }
-        Some(Given::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {
+        Some(ConsentGrant::Session(approval)) if reasons.iter().all(|reason| reason.is_waivable()) => {
             draft.consent = Some(approval);
         }
-        _ => return Ok(Step::Stop(Verdict::Ask(question(reasons, &tool.spec)))),
+        _ => return Ok(Step::Stop(ActVerdict::Ask(question(reasons, &tool.spec)))),
     }
     Ok(Step::On)
 }
 
-fn rehearse(ask: &Ask<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
+fn rehearse(ask: &PolicyRequest<'_>, draft: &mut Draft, spec: &ToolSpec) -> Result<Step> {
     if spec.effect.writes() && !spec.dry_run {
         let what = "This tool can't be tried out. Say what it would do, in words.";
-        return refuse(Refusal::new(StageName::Consent, Code::NoRehearsal, what));
+        return refuse(ActRefusal::new(StageName::Consent, RefusalCode::NoRehearsal, what));
     }
     let leaving = if draft.leaving.is_null() { (*ask.arguments).clone() } else { draft.leaving.take() };
-    let cleared = Cleared { arguments: leaving, autonomy: draft.autonomy, approval: None };
-    Ok(Step::Stop(Verdict::Rehearse(cleared)))
+    let cleared = ActClearance { arguments: leaving, autonomy: draft.autonomy, approval: None };
+    Ok(Step::Stop(ActVerdict::Rehearse(cleared)))
 }
 
-fn reasons(ask: &Ask<'_>, draft: &Draft, ground: &mut dyn Ground) -> Result<Vec<Reason>> {
+fn reasons(
+    ask: &PolicyRequest<'_>,
+    draft: &Draft,
+    ground: &mut dyn DecisionStore,
+) -> Result<Vec<ConsentReason>> {
     let Some(tool) = &ask.tool else { return Ok(Vec::new()) };
     let spec = &tool.spec;
     let connector = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
     let asked = ask.agent.asks(&draft.scope) || connector.is_some_and(|conduct| conduct.asks(&draft.scope));
     let unseen = spec.sends.is_some() && !is_authorised(ask, spec, ground)?;
-    let names = Names { is_named: &|name| tool.names(name), counts_paise: &|name| tool.counts_paise(name) };
+    let names =
+        ArgumentFacts { is_named: &|name| tool.names(name), counts_paise: &|name| tool.counts_paise(name) };
     let foreign = !ask.taint.is_clean() && !ask.taint.said(&ask.arguments, names);
     let found = [
-        (draft.autonomy < Autonomy::Act, Reason::Proposes),
-        (asked, Reason::Policy),
-        (spec.dangerous, Reason::Dangerous),
-        (spec.destructive, Reason::Destructive),
-        (spec.money, Reason::Money),
-        (unseen, Reason::Message),
-        (foreign, Reason::Foreign),
-        (!ask.concerns.is_empty(), Reason::Concern),
+        (draft.autonomy < Autonomy::Act, ConsentReason::Proposes),
+        (asked, ConsentReason::Policy),
+        (spec.dangerous, ConsentReason::Dangerous),
+        (spec.destructive, ConsentReason::Destructive),
+        (spec.money, ConsentReason::Money),
+        (unseen, ConsentReason::Message),
+        (foreign, ConsentReason::Foreign),
+        (!ask.concerns.is_empty(), ConsentReason::Concern),
     ];
     Ok(found.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect())
 }
 
 /// Whether the owner has agreed beforehand to this template for the audience the recipient belongs to.
-fn is_authorised(ask: &Ask<'_>, spec: &ToolSpec, ground: &mut dyn Ground) -> Result<bool> {
+fn is_authorised(ask: &PolicyRequest<'_>, spec: &ToolSpec, ground: &mut dyn DecisionStore) -> Result<bool> {
     let Some(sending) = &spec.sends else { return Ok(false) };
     let argument = |name: &str| ask.arguments.get(name).and_then(serde_json::Value::as_str);
     let template = sending.template.as_deref().and_then(argument);
@@ -157,17 +175,17 @@ fn is_authorised(ask: &Ask<'_>, spec: &ToolSpec, ground: &mut dyn Ground) -> Res
     Ok(false)
 }
 
-fn needs(reasons: &[Reason]) -> Needs {
-    reasons.iter().map(|reason| reason.needs()).max().unwrap_or(Needs::Approver)
+fn needs(reasons: &[ConsentReason]) -> ConsentGiver {
+    reasons.iter().map(|reason| reason.needs()).max().unwrap_or(ConsentGiver::Approver)
 }
 
-fn question(reasons: Vec<Reason>, spec: &ToolSpec) -> Question {
+fn question(reasons: Vec<ConsentReason>, spec: &ToolSpec) -> ConsentQuestion {
     let needs = needs(&reasons);
     let risk = match () {
         () if spec.dangerous => Risk::High,
         () if spec.money || spec.destructive || spec.sends.is_some() => Risk::Medium,
-        () if reasons.contains(&Reason::Egress) => Risk::Medium,
+        () if reasons.contains(&ConsentReason::Egress) => Risk::Medium,
         () => Risk::Low,
     };
-    Question { reasons, needs, risk }
+    ConsentQuestion { reasons, needs, risk }
 }

@@ -3,19 +3,19 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_identity::{Role, Standing};
+use munshi_identity::{PrincipalStanding, Role};
 use munshi_types::Reach;
 use munshi_types::tier::Audience;
 use serde::{Deserialize, Serialize};
 
-use super::refusal::{Code, Refusal};
-use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use super::refusal::{ActRefusal, RefusalCode};
+use super::{DecisionStore, Draft, PolicyRequest, StageName, Step, refuse};
 use crate::error::Result;
 
 /// Through which door somebody comes. The binding fixes it; what a person is does not widen it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Door {
+pub enum CallerAudience {
     Private,
     Work,
     Public,
@@ -24,7 +24,7 @@ pub enum Door {
     Agents,
 }
 
-impl Door {
+impl CallerAudience {
     pub const ALL: [Self; 5] = [Self::Private, Self::Work, Self::Public, Self::Distribution, Self::Agents];
 
     pub const fn as_str(self) -> &'static str {
@@ -38,18 +38,18 @@ impl Door {
     }
 
     /// The least reach a tool must have to be in this door's palette; none where nobody of that standing comes in.
-    pub fn palette(self, standing: Standing) -> Option<Reach> {
+    pub fn palette(self, standing: PrincipalStanding) -> Option<Reach> {
         match (self, standing) {
-            (Self::Private, Standing::Member(Role::Owner)) => Some(Reach::Owner),
-            (Self::Private | Self::Work, Standing::Member(_)) => Some(Reach::Business),
+            (Self::Private, PrincipalStanding::Member(Role::Owner)) => Some(Reach::Owner),
+            (Self::Private | Self::Work, PrincipalStanding::Member(_)) => Some(Reach::Business),
             (Self::Private | Self::Work, _) => None,
-            (_, Standing::Anonymous) => Some(Reach::Anyone),
+            (_, PrincipalStanding::Anonymous) => Some(Reach::Anyone),
             (Self::Public | Self::Distribution | Self::Agents, _) => Some(Reach::Person),
         }
     }
 }
 
-impl From<Audience> for Door {
+impl From<Audience> for CallerAudience {
     fn from(audience: Audience) -> Self {
         match audience {
             Audience::Private => Self::Private,
@@ -60,13 +60,13 @@ impl From<Audience> for Door {
     }
 }
 
-impl fmt::Display for Door {
+impl fmt::Display for CallerAudience {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Door {
+impl FromStr for CallerAudience {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, Self::Err> {
@@ -77,7 +77,11 @@ impl FromStr for Door {
     }
 }
 
-pub(super) fn run(ask: &Ask<'_>, _draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+pub(super) fn run(
+    ask: &PolicyRequest<'_>,
+    _draft: &mut Draft,
+    _ground: &mut dyn DecisionStore,
+) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
     let palette = ask.caller.door.palette(ask.caller.principal.standing);
     if palette.is_some_and(|least| tool.spec.reach >= least) {
@@ -85,7 +89,7 @@ pub(super) fn run(ask: &Ask<'_>, _draft: &mut Draft, _ground: &mut dyn Ground) -
     }
     let what =
         "This tool can't be reached through this door. Answer with what can, and offer to pass the wish on.";
-    refuse(Refusal::new(StageName::Door, Code::WrongDoor, what).ask(Some(Role::Owner)))
+    refuse(ActRefusal::new(StageName::Door, RefusalCode::WrongDoor, what).ask(Some(Role::Owner)))
 }
 
 #[cfg(test)]
@@ -94,26 +98,26 @@ mod tests {
 
     #[test]
     fn each_door_has_its_palette() {
-        let owner = Standing::Member(Role::Owner);
-        let staff = Standing::Member(Role::Staff);
+        let owner = PrincipalStanding::Member(Role::Owner);
+        let staff = PrincipalStanding::Member(Role::Staff);
         for (door, standing, expected) in [
-            (Door::Private, owner, Some(Reach::Owner)),
-            (Door::Private, staff, Some(Reach::Business)),
-            (Door::Private, Standing::Known, None),
-            (Door::Work, owner, Some(Reach::Business)),
-            (Door::Work, staff, Some(Reach::Business)),
-            (Door::Work, Standing::Anonymous, None),
-            (Door::Public, owner, Some(Reach::Person)),
-            (Door::Public, Standing::Known, Some(Reach::Person)),
-            (Door::Public, Standing::Anonymous, Some(Reach::Anyone)),
-            (Door::Distribution, Standing::Known, Some(Reach::Person)),
-            (Door::Distribution, Standing::Anonymous, Some(Reach::Anyone)),
-            (Door::Agents, Standing::Known, Some(Reach::Person)),
-            (Door::Agents, Standing::Anonymous, Some(Reach::Anyone)),
+            (CallerAudience::Private, owner, Some(Reach::Owner)),
+            (CallerAudience::Private, staff, Some(Reach::Business)),
+            (CallerAudience::Private, PrincipalStanding::Known, None),
+            (CallerAudience::Work, owner, Some(Reach::Business)),
+            (CallerAudience::Work, staff, Some(Reach::Business)),
+            (CallerAudience::Work, PrincipalStanding::Anonymous, None),
+            (CallerAudience::Public, owner, Some(Reach::Person)),
+            (CallerAudience::Public, PrincipalStanding::Known, Some(Reach::Person)),
+            (CallerAudience::Public, PrincipalStanding::Anonymous, Some(Reach::Anyone)),
+            (CallerAudience::Distribution, PrincipalStanding::Known, Some(Reach::Person)),
+            (CallerAudience::Distribution, PrincipalStanding::Anonymous, Some(Reach::Anyone)),
+            (CallerAudience::Agents, PrincipalStanding::Known, Some(Reach::Person)),
+            (CallerAudience::Agents, PrincipalStanding::Anonymous, Some(Reach::Anyone)),
         ] {
             assert_eq!(door.palette(standing), expected, "{door} {standing:?}");
         }
-        assert_eq!("work".parse::<Door>(), Ok(Door::Work));
-        assert!("window".parse::<Door>().is_err());
+        assert_eq!("work".parse::<CallerAudience>(), Ok(CallerAudience::Work));
+        assert!("window".parse::<CallerAudience>().is_err());
     }
 }

@@ -2,34 +2,34 @@
 
 use munshi_types::{ApprovalId, Timestamp};
 
-use super::ask::Ask;
-use super::consent::{Needs, Reason};
+use super::ask::PolicyRequest;
+use super::consent::{ConsentGiver, ConsentReason};
 use crate::error::Result;
 
 /// A person's word for an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum ConsentGrant {
     /// For exactly this act, by whom the question needed.
-    Act(ApprovalId, Needs),
+    Act(ApprovalId, ConsentGiver),
     /// For this tool on this scope, for this person in this conversation.
     Session(ApprovalId),
 }
 
 /// No room.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Full {
+pub struct ExhaustedLimit {
     /// Which limit, and when it frees, in words.
     pub which: String,
     /// None where nobody can tell.
     pub frees_at: Option<Timestamp>,
 }
 
-pub trait Ground {
+pub trait DecisionStore {
     /// Counts a call and sets its cost aside; or says what is full.
-    fn take(&mut self, ask: &Ask<'_>) -> Result<Option<Full>>;
+    fn take(&mut self, ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>>;
 
     /// What a person has said about this act: found by the act itself, never by anything the model says.
-    fn given(&mut self, ask: &Ask<'_>, reasons: &[Reason]) -> Result<Option<Given>>;
+    fn given(&mut self, ask: &PolicyRequest<'_>, reasons: &[ConsentReason]) -> Result<Option<ConsentGrant>>;
 
     /// Whether a recipient belongs to an audience.
     fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool>;

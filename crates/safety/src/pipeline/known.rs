@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use munshi_schema::Schema;
-use munshi_types::{Autonomy, Conduct, Sending, ToolSpec, is_unseen};
+use munshi_types::{Autonomy, Conduct, SendArguments, ToolSpec, is_unseen};
 use serde_json::{Value, json};
 
 use crate::audit::canonical;
@@ -16,17 +16,17 @@ const LARGEST: f64 = 9_007_199_254_740_991.0;
 
 /// A tool with its schema made ready.
 #[derive(Debug)]
-pub struct Known {
+pub struct CompiledTool {
     pub spec: ToolSpec,
-    pub connector: Connector,
+    pub connector: ToolConnector,
     schema: Arc<Schema>,
 }
 
 /// Who brings a tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Connector {
+pub struct ToolConnector {
     pub name: String,
-    pub maker: Maker,
+    pub maker: ConnectorOrigin,
     /// Whether it says what its tools do. One that does not stays at investigate.
     pub declares: bool,
     /// How it may be used unless the tenant says otherwise; only a pack of the house has one.
@@ -34,7 +34,7 @@ pub struct Connector {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Maker {
+pub enum ConnectorOrigin {
     /// A pack of the house: its tools work on our own tables, and what they are given leaves nowhere.
     House,
     /// Somebody else's program or service.
@@ -43,16 +43,16 @@ pub enum Maker {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the tool {tool} can't be installed: {what}")]
-pub struct BadTool {
+pub struct InvalidTool {
     pub tool: String,
     pub what: String,
 }
 
-impl Known {
+impl CompiledTool {
     /// Checks what a tool says of itself. Arguments it does not name are refused from here on.
-    pub fn new(mut spec: ToolSpec, connector: Connector) -> Result<Self, BadTool> {
+    pub fn new(mut spec: ToolSpec, connector: ToolConnector) -> Result<Self, InvalidTool> {
         let tool = spec.name.to_string();
-        let bad = |what: String| BadTool { tool: tool.clone(), what };
+        let bad = |what: String| InvalidTool { tool: tool.clone(), what };
         let Some(top) = spec.parameters.as_object_mut() else {
             return Err(bad("its parameters are no JSON Schema object".to_owned()));
         };
@@ -73,7 +73,7 @@ impl Known {
 
     /// The same schema under another specification, which costs little: for worlds of thousands of tools.
     #[cfg(test)]
-    pub(super) fn like(&self, mut spec: ToolSpec, connector: Connector) -> Option<Self> {
+    pub(super) fn like(&self, mut spec: ToolSpec, connector: ToolConnector) -> Option<Self> {
         spec.parameters = self.spec.parameters.clone();
         if contradiction(&spec, &connector).is_some() {
             return None;
@@ -220,7 +220,7 @@ fn size(value: &Value, levels: usize) -> Option<usize> {
 }
 
 /// What could carry words of its own beside a template: they would go out unseen by whoever authorised the template.
-fn free_words(sending: &Sending, parameters: &Value) -> Option<String> {
+fn free_words(sending: &SendArguments, parameters: &Value) -> Option<String> {
     let template = sending.template.as_ref()?;
     let none = serde_json::Map::new();
     let named = parameters.get("properties").and_then(Value::as_object).unwrap_or(&none);
@@ -255,7 +255,7 @@ fn is_bound(schema: &Value) -> bool {
 }
 
 /// What a specification says that can't be at once.
-fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
+fn contradiction(spec: &ToolSpec, connector: &ToolConnector) -> Option<String> {
     let writes = spec.effect.writes();
     let required = |name: &str| {
         let listed = spec.parameters.get("required").and_then(Value::as_array);
@@ -287,7 +287,7 @@ fn contradiction(spec: &ToolSpec, connector: &Connector) -> Option<String> {
         }
         () if spec.cacheable && (writes || spec.money) => "what writes or moves money can't be cached",
         () if spec.cacheable && spec.is_fleeting() => "what tells of money or stock can't be cached",
-        () if connector.maker == Maker::Foreign && spec.effect == munshi_types::Effect::Inside => {
+        () if connector.maker == ConnectorOrigin::Foreign && spec.effect == munshi_types::Effect::Inside => {
             "only a pack of the house writes in our own transaction"
         }
         () => return None,

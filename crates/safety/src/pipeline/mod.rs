@@ -1,6 +1,6 @@
 //! The one way to an act: stages in their order, each a file. A stage lets pass, or refuses and says why.
 //!
-//! The model's words are in [`Ask::arguments`] and nowhere else. Everything that decides is the tenant's, the
+//! The model's words are in [`PolicyRequest::arguments`] and nowhere else. Everything that decides is the tenant's, the
 //! installation's or the channel's: who asks, through which door, what the policy says, what a person approved.
 //!
 //! # To add a stage
@@ -31,25 +31,25 @@ use munshi_types::{ApprovalId, Autonomy};
 use serde::Serialize;
 use serde_json::Value;
 
-pub use ask::{Ask, Caller, CheckedArguments, Concern, Proposal, Wanted};
-pub use consent::{Needs, Question, Reason, Risk};
-pub use door::Door;
-pub use ground::{Full, Given, Ground};
-pub use known::{BadTool, Connector, Known, Maker};
+pub use ask::{ActCaller, ActConcern, CheckedArguments, PolicyRequest, Proposal, ProposalMode};
+pub use consent::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
+pub use door::CallerAudience;
+pub use ground::{ConsentGrant, DecisionStore, ExhaustedLimit};
+pub use known::{CompiledTool, ConnectorOrigin, InvalidTool, ToolConnector};
 pub use open::is_open;
-pub use refusal::{Code, Refusal};
-pub use taint::{Source, Taint};
-pub use trace::{Passed, Trace, trace};
+pub use refusal::{ActRefusal, RefusalCode};
+pub use taint::{Taint, TaintSource};
+pub use trace::{DecisionTrace, PassedStage, trace};
 
 use crate::error::Result;
 
 /// One step of the way. The name stands in refusals, in the audit and in `munshi policy test`.
-pub struct Stage {
+pub struct PipelineStage {
     pub name: StageName,
     run: Run,
 }
 
-type Run = fn(&Ask<'_>, &mut Draft, &mut dyn Ground) -> Result<Step>;
+type Run = fn(&PolicyRequest<'_>, &mut Draft, &mut dyn DecisionStore) -> Result<Step>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -80,20 +80,20 @@ impl StageName {
 }
 
 /// The order. What costs nothing and tells nothing comes first; what is set aside comes late.
-pub const STAGES: [Stage; 8] = [
-    Stage { name: StageName::Schema, run: schema::run },
-    Stage { name: StageName::Permission, run: permission::run },
-    Stage { name: StageName::Door, run: door::run },
-    Stage { name: StageName::Scope, run: scope::run },
-    Stage { name: StageName::Autonomy, run: autonomy::run },
-    Stage { name: StageName::Limits, run: limits::run },
-    Stage { name: StageName::Redaction, run: redaction::run },
-    Stage { name: StageName::Consent, run: consent::run },
+pub const STAGES: [PipelineStage; 8] = [
+    PipelineStage { name: StageName::Schema, run: schema::run },
+    PipelineStage { name: StageName::Permission, run: permission::run },
+    PipelineStage { name: StageName::Door, run: door::run },
+    PipelineStage { name: StageName::Scope, run: scope::run },
+    PipelineStage { name: StageName::Autonomy, run: autonomy::run },
+    PipelineStage { name: StageName::Limits, run: limits::run },
+    PipelineStage { name: StageName::Redaction, run: redaction::run },
+    PipelineStage { name: StageName::Consent, run: consent::run },
 ];
 
 enum Step {
     On,
-    Stop(Verdict),
+    Stop(ActVerdict),
 }
 
 /// What stages found out for those after them.
@@ -106,18 +106,18 @@ struct Draft {
 
 /// What was decided.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum ActVerdict {
     /// May be done, with these arguments.
-    Apply(Cleared),
+    Apply(ActClearance),
     /// May be tried out, with these arguments.
-    Rehearse(Cleared),
+    Rehearse(ActClearance),
     /// A person is to be asked first.
-    Ask(Question),
-    Refuse(Refusal),
+    Ask(ConsentQuestion),
+    Refuse(ActRefusal),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cleared {
+pub struct ActClearance {
     /// The arguments as they leave.
     pub arguments: Value,
     pub autonomy: Autonomy,
@@ -126,21 +126,25 @@ pub struct Cleared {
 }
 
 /// Decides about one act. Reads and sets aside through `ground` only.
-pub fn decide(ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
+pub fn decide(ask: &PolicyRequest<'_>, ground: &mut dyn DecisionStore) -> Result<ActVerdict> {
     walk(&STAGES, ask, ground)
 }
 
-fn walk(stages: &[Stage], ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Verdict> {
+fn walk(
+    stages: &[PipelineStage],
+    ask: &PolicyRequest<'_>,
+    ground: &mut dyn DecisionStore,
+) -> Result<ActVerdict> {
     follow(stages, ask, ground, &mut |_, _| {})
 }
 
 /// Walks and tells of each stage that lets pass.
 fn follow(
-    stages: &[Stage],
-    ask: &Ask<'_>,
-    ground: &mut dyn Ground,
+    stages: &[PipelineStage],
+    ask: &PolicyRequest<'_>,
+    ground: &mut dyn DecisionStore,
     passed: &mut dyn FnMut(StageName, &Draft),
-) -> Result<Verdict> {
+) -> Result<ActVerdict> {
     let mut draft = Draft {
         scope: ask.tool.as_ref().map(|tool| tool.scope(&ask.arguments)).unwrap_or_default(),
         autonomy: Autonomy::Act,
@@ -154,9 +158,13 @@ fn follow(
         passed(stage.name, &draft);
     }
     let leaving = if draft.leaving.is_null() { (*ask.arguments).clone() } else { draft.leaving };
-    Ok(Verdict::Apply(Cleared { arguments: leaving, autonomy: draft.autonomy, approval: draft.consent }))
+    Ok(ActVerdict::Apply(ActClearance {
+        arguments: leaving,
+        autonomy: draft.autonomy,
+        approval: draft.consent,
+    }))
 }
 
-fn refuse(refusal: Refusal) -> Result<Step> {
-    Ok(Step::Stop(Verdict::Refuse(refusal)))
+fn refuse(refusal: ActRefusal) -> Result<Step> {
+    Ok(Step::Stop(ActVerdict::Refuse(refusal)))
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use munshi_lang::number::Number;
-use munshi_lang::{Certainty, Context, understand};
+use munshi_lang::{Certainty, UnderstandingContext, understand};
 use sha2::{Digest, Sha256};
 
 /// A turn has a few messages, and few turns share a thread at a time.
@@ -32,7 +32,7 @@ pub(super) fn of(text: &str) -> Vec<Number> {
 }
 
 fn read(text: &str) -> Vec<Number> {
-    let found = understand(text, &Context::default()).numbers;
+    let found = understand(text, &UnderstandingContext::default()).numbers;
     found
         .into_iter()
         .filter(|amount| amount.certainty == Certainty::Exact)

@@ -1,17 +1,17 @@
 //! Whether a tool is open at all: the stages that need no arguments.
 
-use super::ground::{Full, Given, Ground};
-use super::{Ask, Reason, STAGES, Stage, StageName, Verdict, follow};
+use super::ground::{ConsentGrant, DecisionStore, ExhaustedLimit};
+use super::{ActVerdict, ConsentReason, PipelineStage, PolicyRequest, STAGES, StageName, follow};
 use crate::error::{Error, Result};
 
 /// Whether permission, door, scope and autonomy let this pass, for whatever arguments its scope leaves open.
-pub fn is_open(ask: &Ask<'_>) -> Result<bool> {
-    let asked = |stage: &&Stage| {
+pub fn is_open(ask: &PolicyRequest<'_>) -> Result<bool> {
+    let asked = |stage: &&PipelineStage| {
         matches!(stage.name, StageName::Permission | StageName::Door | StageName::Scope | StageName::Autonomy)
     };
     for stage in STAGES.iter().filter(asked) {
         let verdict = follow(std::slice::from_ref(stage), ask, &mut Nothing, &mut |_, _| {})?;
-        if !matches!(verdict, Verdict::Apply(_)) {
+        if !matches!(verdict, ActVerdict::Apply(_)) {
             return Ok(false);
         }
     }
@@ -21,12 +21,16 @@ pub fn is_open(ask: &Ask<'_>) -> Result<bool> {
 /// These stages read nothing and set nothing aside.
 struct Nothing;
 
-impl Ground for Nothing {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<Full>> {
+impl DecisionStore for Nothing {
+    fn take(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         Err(misuse())
     }
 
-    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
+    fn given(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _reasons: &[ConsentReason],
+    ) -> Result<Option<ConsentGrant>> {
         Err(misuse())
     }
 

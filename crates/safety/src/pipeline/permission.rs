@@ -3,14 +3,20 @@
 use munshi_identity::{Role, has_owners_word, permits};
 use munshi_types::TenantStatus;
 
-use super::refusal::{Code, Refusal};
-use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use super::refusal::{ActRefusal, RefusalCode};
+use super::{DecisionStore, Draft, PolicyRequest, StageName, Step, refuse};
 use crate::error::Result;
 
-pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+pub(super) fn run(
+    ask: &PolicyRequest<'_>,
+    draft: &mut Draft,
+    _ground: &mut dyn DecisionStore,
+) -> Result<Step> {
     if ask.tenant != TenantStatus::Active {
         let what = "Nothing is done here while the account is paused. Say so; the owner can have it resumed.";
-        return refuse(Refusal::new(StageName::Permission, Code::Paused, what).ask(Some(Role::Owner)));
+        return refuse(
+            ActRefusal::new(StageName::Permission, RefusalCode::Paused, what).ask(Some(Role::Owner)),
+        );
     }
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
     let spec = &tool.spec;
@@ -22,5 +28,5 @@ pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) ->
     };
     let whom = ask.map_or("the owner".to_owned(), |role| format!("somebody who is {role}"));
     let what = format!("This person may not use this tool. Say so kindly, and that {whom} can.");
-    refuse(Refusal::new(StageName::Permission, Code::NotPermitted, what).ask(ask))
+    refuse(ActRefusal::new(StageName::Permission, RefusalCode::NotPermitted, what).ask(ask))
 }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::StageName;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refusal {
+pub struct ActRefusal {
     pub stage: StageName,
-    pub code: Code,
+    pub code: RefusalCode,
     /// What the model may do about it, in a sentence. Holds no argument's value.
     pub suggestion: String,
     /// Who could do it or allow it.
@@ -22,7 +22,7 @@ pub struct Refusal {
 /// What kind of no; a later caller acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum RefusalCode {
     UnknownTool,
     NotOffered,
     BadArguments,
@@ -49,7 +49,7 @@ pub enum Code {
     Changed,
 }
 
-impl Code {
+impl RefusalCode {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknown_tool",
@@ -95,8 +95,8 @@ impl Code {
     }
 }
 
-impl Refusal {
-    pub(crate) fn new(stage: StageName, code: Code, suggestion: impl Into<String>) -> Self {
+impl ActRefusal {
+    pub(crate) fn new(stage: StageName, code: RefusalCode, suggestion: impl Into<String>) -> Self {
         Self { stage, code, suggestion: suggestion.into(), ask: None, again_at: None }
     }
 

@@ -2,23 +2,27 @@
 
 use munshi_identity::Role;
 
-use super::refusal::{Code, Refusal};
-use super::{Ask, Draft, Ground, StageName, Step, refuse};
+use super::refusal::{ActRefusal, RefusalCode};
+use super::{DecisionStore, Draft, PolicyRequest, StageName, Step, refuse};
 use crate::error::Result;
 
-pub(super) fn run(ask: &Ask<'_>, draft: &mut Draft, _ground: &mut dyn Ground) -> Result<Step> {
+pub(super) fn run(
+    ask: &PolicyRequest<'_>,
+    draft: &mut Draft,
+    _ground: &mut dyn DecisionStore,
+) -> Result<Step> {
     let Some(tool) = &ask.tool else { return Ok(Step::On) };
-    let no = |code, what: &str| refuse(Refusal::new(StageName::Scope, code, what).ask(Some(Role::Admin)));
+    let no = |code, what: &str| refuse(ActRefusal::new(StageName::Scope, code, what).ask(Some(Role::Admin)));
     let closed =
         "This is not open to this agent here. Don't try it another way; say that it can't be done here.";
     let conduct = ask.policy.conduct(&tool.connector.name, tool.connector.conduct.as_ref());
-    let Some(conduct) = conduct else { return no(Code::OutOfScope, closed) };
+    let Some(conduct) = conduct else { return no(RefusalCode::OutOfScope, closed) };
     let (scope, writes) = (draft.scope.as_str(), tool.spec.effect.writes());
     if ask.agent.denies(scope).or_else(|| conduct.denies(scope)).is_some() {
-        return no(Code::Denied, closed);
+        return no(RefusalCode::Denied, closed);
     }
     if ask.agent.allows(scope, writes) && conduct.allows(scope, writes) {
         return Ok(Step::On);
     }
-    no(Code::OutOfScope, closed)
+    no(RefusalCode::OutOfScope, closed)
 }

@@ -8,13 +8,13 @@ use munshi_lang::number::Number;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::known::Known;
+use super::known::CompiledTool;
 use super::numbers;
 
 /// Where foreign text came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Source {
+pub enum TaintSource {
     Visitor,
     Document,
     Connector,
@@ -24,7 +24,7 @@ pub enum Source {
 /// What a run has read so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taint {
-    pub sources: BTreeSet<Source>,
+    pub sources: BTreeSet<TaintSource>,
     /// The principal's own messages in this turn, as they wrote them.
     pub own_words: Vec<String>,
     /// It knows what is not for everybody: results of tools, facts, what was said before. A run that was stored before this
@@ -49,7 +49,7 @@ impl Taint {
     /// Whether every value stands in the principal's own words: texts word for word in any script, numbers as numbers.
     /// Names of fields within values are values too, unless the tool itself has such a name. Who said nothing of what
     /// is to be done has not said it.
-    pub(super) fn said(&self, arguments: &Value, names: Names<'_>) -> bool {
+    pub(super) fn said(&self, arguments: &Value, names: ArgumentFacts<'_>) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         // Reading numbers costs the most, and most refusals are found without.
         holds_value(arguments)
@@ -79,7 +79,7 @@ impl Taint {
     /// Whether something in the arguments may be what the run has read: a text that does not stand in the principal's own
     /// words, a number that neither does nor is small, the name of a field that is neither theirs nor the tool's. What the
     /// tool itself lists, and switches, are nobody's data unless there are many of them.
-    pub(super) fn may_be_in(&self, arguments: &Value, tool: &Known) -> bool {
+    pub(super) fn may_be_in(&self, arguments: &Value, tool: &CompiledTool) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         let is_named = |name: &str| tool.names(name);
         let Value::Object(fields) = arguments else { return true };
@@ -151,7 +151,7 @@ fn without_small(value: &Value) -> Value {
 
 /// What a tool says of its arguments.
 #[derive(Clone, Copy)]
-pub(super) struct Names<'t> {
+pub(super) struct ArgumentFacts<'t> {
     /// Whether it has an argument of this name, at any depth.
     pub is_named: &'t dyn Fn(&str) -> bool,
     /// Whether an argument of the call itself is money in whole paise.
@@ -276,7 +276,7 @@ mod tests {
     use serde_json::json;
 
     fn said(taint: &Taint, arguments: &Value, is_named: impl Fn(&str) -> bool) -> bool {
-        taint.said(arguments, Names { is_named: &is_named, counts_paise: &|name| name == "price" })
+        taint.said(arguments, ArgumentFacts { is_named: &is_named, counts_paise: &|name| name == "price" })
     }
 
     #[test]

@@ -1,42 +1,42 @@
 //! A decision stage by stage, for whoever wants to know why.
 
-use munshi_identity::Standing;
+use munshi_identity::PrincipalStanding;
 use munshi_types::Autonomy;
 use serde::Serialize;
 
-use super::{Ask, Draft, Ground, STAGES, StageName, Verdict, follow};
+use super::{ActVerdict, DecisionStore, Draft, PolicyRequest, STAGES, StageName, follow};
 use crate::error::Result;
 
 /// A verdict and the way to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Trace {
+pub struct DecisionTrace {
     /// What the tool touches with these arguments; empty where there is no such tool.
     pub scope: String,
-    pub passed: Vec<Passed>,
+    pub passed: Vec<PassedStage>,
     /// The stage that decided; none where all let pass.
     pub stopped: Option<StageName>,
-    pub verdict: Verdict,
+    pub verdict: ActVerdict,
 }
 
 /// A stage that had nothing against it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Passed {
+pub struct PassedStage {
     pub stage: StageName,
     pub why: String,
 }
 
 /// Decides as [`decide`](super::decide) does, and tells of every stage on the way.
-pub fn trace(ask: &Ask<'_>, ground: &mut dyn Ground) -> Result<Trace> {
+pub fn trace(ask: &PolicyRequest<'_>, ground: &mut dyn DecisionStore) -> Result<DecisionTrace> {
     let mut passed = Vec::new();
     let verdict = follow(&STAGES, ask, ground, &mut |stage, draft| {
-        passed.push(Passed { stage, why: why(ask, stage, draft) });
+        passed.push(PassedStage { stage, why: why(ask, stage, draft) });
     })?;
     let stopped = STAGES.get(passed.len()).map(|stage| stage.name);
     let scope = ask.tool.as_ref().map(|tool| tool.scope(&ask.arguments)).unwrap_or_default();
-    Ok(Trace { scope, passed, stopped, verdict })
+    Ok(DecisionTrace { scope, passed, stopped, verdict })
 }
 
-fn why(ask: &Ask<'_>, stage: StageName, draft: &Draft) -> String {
+fn why(ask: &PolicyRequest<'_>, stage: StageName, draft: &Draft) -> String {
     let Some(tool) = &ask.tool else { return String::new() };
     let (scope, connector) = (&draft.scope, &tool.connector.name);
     let verb = if tool.spec.effect.writes() { "change" } else { "see" };
@@ -58,16 +58,16 @@ fn why(ask: &Ask<'_>, stage: StageName, draft: &Draft) -> String {
     }
 }
 
-fn standing(standing: Standing) -> String {
+fn standing(standing: PrincipalStanding) -> String {
     match standing {
-        Standing::Member(role) => format!("the role {role}"),
-        Standing::Known => "a known person".to_owned(),
-        Standing::Anonymous => "anybody".to_owned(),
+        PrincipalStanding::Member(role) => format!("the role {role}"),
+        PrincipalStanding::Known => "a known person".to_owned(),
+        PrincipalStanding::Anonymous => "anybody".to_owned(),
     }
 }
 
 /// The lowest counts, so all who say something are told.
-fn autonomy(ask: &Ask<'_>, lowest: Autonomy) -> String {
+fn autonomy(ask: &PolicyRequest<'_>, lowest: Autonomy) -> String {
     let tool = ask.tool.as_ref();
     let conduct = tool.and_then(|tool| {
         ask.policy

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 
 /// What is wrong with a policy's text, and where. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slip {
+pub struct PolicyFileError {
     pub line: usize,
     pub column: usize,
     /// What is wrong and what may stand there.
@@ -13,7 +13,7 @@ pub struct Slip {
 }
 
 /// Reads a policy, or says what is wrong with it and where.
-pub fn read(text: &str) -> std::result::Result<Policy, Slip> {
+pub fn read(text: &str) -> std::result::Result<Policy, PolicyFileError> {
     let policy: Policy = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         slip(text, at, error.message())
@@ -34,11 +34,11 @@ pub fn parse(text: &str) -> Result<Policy> {
     read(text).map_err(|slip| Error::Invalid(format!("policy.toml:{}: {}", slip.line, slip.what)))
 }
 
-fn slip(text: &str, at: usize, what: &str) -> Slip {
+fn slip(text: &str, at: usize, what: &str) -> PolicyFileError {
     let before = text.get(..at).unwrap_or(text);
     let line = 1 + before.matches('\n').count();
     let column = 1 + before.rsplit('\n').next().unwrap_or_default().chars().count();
-    Slip { line, column, what: what.trim_end().replace('\n', "; ") }
+    PolicyFileError { line, column, what: what.trim_end().replace('\n', "; ") }
 }
 
 #[cfg(test)]

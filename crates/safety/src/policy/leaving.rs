@@ -4,38 +4,38 @@ use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::privacy::{Fields, Profile, Redaction};
+use crate::privacy::{HiddenFields, Redaction, RedactionProfile};
 
 /// What is hidden from tools that are not of the house. Tools get real values unless the tenant says otherwise: a
 /// message can't be sent to a hidden number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Leaving {
-    pub profile: Profile,
+pub struct OutboundRedaction {
+    pub profile: RedactionProfile,
     /// Fields by name or dotted path, whatever they hold.
-    pub fields: Fields,
+    pub fields: HiddenFields,
 }
 
-impl Default for Leaving {
+impl Default for OutboundRedaction {
     fn default() -> Self {
-        Self { profile: Profile::None, fields: Fields::default() }
+        Self { profile: RedactionProfile::None, fields: HiddenFields::default() }
     }
 }
 
-impl Leaving {
+impl OutboundRedaction {
     /// The arguments as they may leave, or none where the call would not be the one that was meant: where a number or a
     /// switch would have to be hidden, and in a write also where the profile finds anything. A field the tenant listed
     /// by name is hidden on purpose and the write may go without it. Whom a message goes to stays, unless it is listed.
     pub fn apply(&self, spec: &ToolSpec, arguments: &Value) -> Option<Value> {
         let leaving = self.hidden(self.profile, spec, arguments);
         let meant = same_figures(arguments, &leaving)
-            && (!spec.effect.writes() || leaving == self.hidden(Profile::None, spec, arguments));
+            && (!spec.effect.writes() || leaving == self.hidden(RedactionProfile::None, spec, arguments));
         meant.then_some(leaving)
     }
 
-    fn hidden(&self, profile: Profile, spec: &ToolSpec, arguments: &Value) -> Value {
+    fn hidden(&self, profile: RedactionProfile, spec: &ToolSpec, arguments: &Value) -> Value {
         let mut leaving = arguments.clone();
-        if profile == Profile::None && self.fields.is_empty() {
+        if profile == RedactionProfile::None && self.fields.is_empty() {
             return leaving;
         }
         let redact = |profile, value: &mut Value| {
@@ -46,7 +46,7 @@ impl Leaving {
         redact(profile, &mut leaving);
         if let (Some((name, value)), Some(map)) = (kept, leaving.as_object_mut()) {
             let mut alone = serde_json::json!({ name: value });
-            redact(Profile::None, &mut alone);
+            redact(RedactionProfile::None, &mut alone);
             map.extend(alone.as_object_mut().map(std::mem::take).unwrap_or_default());
         }
         leaving
@@ -71,19 +71,20 @@ fn same_figures(given: &Value, leaving: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::{Effect, Sending};
+    use munshi_types::{Effect, SendArguments};
     use serde_json::json;
 
     #[test]
     fn what_leaves_is_hidden_by_profile_and_field_but_the_recipient_is_reached() {
         let spec = ToolSpec {
             effect: Effect::Keyed,
-            sends: Some(Sending { to: "to".to_owned(), template: None }),
+            sends: Some(SendArguments { to: "to".to_owned(), template: None }),
             ..ToolSpec::read("send".parse().unwrap(), "Sends.", "mail.send")
         };
         let given = json!({ "to": "+919812345678", "text": "call +919812345678", "notes": "private" });
-        assert_eq!(Leaving::default().apply(&spec, &given), Some(given.clone()));
-        let strict = Leaving { profile: Profile::Standard, fields: Fields::new(["notes"]) };
+        assert_eq!(OutboundRedaction::default().apply(&spec, &given), Some(given.clone()));
+        let strict =
+            OutboundRedaction { profile: RedactionProfile::Standard, fields: HiddenFields::new(["notes"]) };
         assert_eq!(strict.apply(&spec, &given), None, "no message with a hole in it");
         let read = ToolSpec { effect: Effect::Read, ..spec.clone() };
         let left = strict.apply(&read, &given).unwrap();
@@ -95,9 +96,10 @@ mod tests {
         assert_eq!(left, json!({ "to": "+919812345678", "text": "hello", "notes": "[hidden]" }));
         let account = json!({ "payee": "account no 50100234567890", "amount": 5000 });
         assert_eq!(strict.apply(&spec, &account), None, "no payment to a hidden account");
-        let listed = Leaving { profile: Profile::None, fields: Fields::new(["to"]) };
+        let listed = OutboundRedaction { profile: RedactionProfile::None, fields: HiddenFields::new(["to"]) };
         assert_ne!(listed.apply(&spec, &given).unwrap()["to"], "+919812345678");
-        let amounts = Leaving { profile: Profile::None, fields: Fields::new(["amount"]) };
+        let amounts =
+            OutboundRedaction { profile: RedactionProfile::None, fields: HiddenFields::new(["amount"]) };
         assert_eq!(amounts.apply(&spec, &json!({ "amount": 500 })), None, "never with another amount");
     }
 }

@@ -9,12 +9,12 @@ mod write;
 
 use std::collections::BTreeMap;
 
-use munshi_identity::Rules;
+use munshi_identity::PermissionRules;
 use munshi_types::{Autonomy, Conduct, ToolName};
 use serde::{Deserialize, Deserializer, Serialize};
 
-pub use file::{Slip, parse, read};
-pub use leaving::Leaving;
+pub use file::{PolicyFileError, parse, read};
+pub use leaving::OutboundRedaction;
 pub use residency::DataResidency;
 pub use schema::schema;
 pub use store::{PolicyVersion, current, history, put, version};
@@ -28,12 +28,12 @@ pub struct Policy {
     pub most_autonomy: Option<Autonomy>,
     /// By the connector's or pack's name.
     pub connectors: BTreeMap<String, Conduct>,
-    pub roles: Rules,
-    pub redaction: Leaving,
+    pub roles: PermissionRules,
+    pub redaction: OutboundRedaction,
     /// Messages that need no approval each time.
-    pub messages: Vec<Authorised>,
-    pub rates: Rates,
-    pub approvals: Waiting,
+    pub messages: Vec<AuthorisedTemplate>,
+    pub rates: ToolRateLimits,
+    pub approvals: ApprovalTimeout,
     /// Which models may see the tenant's data.
     pub residency: DataResidency,
 }
@@ -41,7 +41,7 @@ pub struct Policy {
 /// A template that may go to an audience without asking: what the owner agreed to beforehand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Authorised {
+pub struct AuthorisedTemplate {
     pub tool: ToolName,
     pub template: String,
     /// A tag of persons.
@@ -51,7 +51,7 @@ pub struct Authorised {
 /// How often tools may be called for one tenant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Rates {
+pub struct ToolRateLimits {
     pub calls_per_minute: u32,
     pub writes_per_minute: u32,
     /// Of each person at each binding; past it refusals are only counted.
@@ -59,7 +59,7 @@ pub struct Rates {
     pub refused_per_minute: u32,
 }
 
-impl Default for Rates {
+impl Default for ToolRateLimits {
     fn default() -> Self {
         Self { calls_per_minute: 600, writes_per_minute: 120, refused_per_minute: 30 }
     }
@@ -75,7 +75,7 @@ fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Er
 /// How long an approval is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Waiting {
+pub struct ApprovalTimeout {
     #[serde(deserialize_with = "hours")]
     pub hours: u16,
 }
@@ -93,7 +93,7 @@ fn hours<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
     })
 }
 
-impl Default for Waiting {
+impl Default for ApprovalTimeout {
     fn default() -> Self {
         Self { hours: 24 }
     }

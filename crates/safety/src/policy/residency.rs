@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use munshi_llm::gateway::Route;
+use munshi_llm::gateway::ModelRoute;
 use serde::{Deserialize, Serialize};
 
 /// What a tenant permits, within what the installation and the agent permit. What is not said is not narrowed; an empty
@@ -23,7 +23,7 @@ impl DataResidency {
     }
 
     /// The route without what the tenant does not permit. Nothing that was closed is opened.
-    pub fn restrict(&self, mut route: Route) -> Route {
+    pub fn restrict(&self, mut route: ModelRoute) -> ModelRoute {
         // A model within a provider is permitted by a list of either, so lists are not cut with each other.
         route.providers.extend(self.providers.iter().map(|own| own.iter().cloned().collect()));
         narrow(&mut route.residency, self.places.as_deref());
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn the_strictest_wins_and_nothing_is_opened() {
         let set = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<BTreeSet<_>>();
-        let open = Route { residency: Some(set(&["in", "eu"])), ..Route::default() };
+        let open = ModelRoute { residency: Some(set(&["in", "eu"])), ..ModelRoute::default() };
         assert_eq!(DataResidency::default().restrict(open.clone()), open);
         let said = DataResidency {
             providers: Some(vec!["anthropic".to_owned()]),

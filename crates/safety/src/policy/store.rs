@@ -1,6 +1,6 @@
 //! Policies as the store keeps them: every version, the newest in force.
 
-use munshi_store::{Json, Tx, params};
+use munshi_store::{JsonText, Tx, params};
 use munshi_types::Timestamp;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub fn current(tx: &mut Tx<'_>) -> Result<(i64, Policy)> {
     let found = tx.optional(
         "SELECT version, body FROM policies WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
         &[],
-        |row| Ok((row.get::<i64>(0)?, row.get::<Json>(1)?)),
+        |row| Ok((row.get::<i64>(0)?, row.get::<JsonText>(1)?)),
     )?;
     match found {
         None => Ok((0, Policy::default())),
@@ -45,7 +45,7 @@ pub fn put(tx: &mut Tx<'_>, policy: &Policy, author: &str, note: &str, now: Time
     }
     tx.execute(
         "INSERT INTO policies (tenant_id, version, body, author, note, made_at) VALUES ($1, $2, $3, $4, $5, $6)",
-        params![version + 1, Json::of(policy)?, author, note, now],
+        params![version + 1, JsonText::of(policy)?, author, note, now],
     )?;
     Ok(version + 1)
 }
@@ -62,7 +62,7 @@ pub fn history(tx: &mut Tx<'_>) -> Result<Vec<(PolicyVersion, Policy)>> {
                 note: row.get(2)?,
                 made_at: row.get(3)?,
             };
-            Ok((version, row.get::<Json>(4)?.read()?))
+            Ok((version, row.get::<JsonText>(4)?.read()?))
         },
     )?;
     Ok(rows)

@@ -138,9 +138,11 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::policy::{Authorised, DataResidency, Leaving, Rates, Waiting, read};
-    use crate::privacy::{Fields, Profile};
-    use munshi_identity::{Role, Rules};
+    use crate::policy::{
+        ApprovalTimeout, AuthorisedTemplate, DataResidency, OutboundRedaction, ToolRateLimits, read,
+    };
+    use crate::privacy::{HiddenFields, RedactionProfile};
+    use munshi_identity::{PermissionRules, Role};
     use munshi_types::{Autonomy, ScopeGlob};
     use proptest::collection::{btree_map, vec};
     use proptest::option;
@@ -164,37 +166,42 @@ pub(super) mod tests {
             .prop_map(|(autonomy, read, write, deny, ask)| Conduct { autonomy, read, write, deny, ask })
     }
 
-    fn rules() -> impl Strategy<Value = Rules> {
+    fn rules() -> impl Strategy<Value = PermissionRules> {
         let one = (option::of(globs()), globs(), globs()).prop_map(|(allow, deny, approve)| RoleRules {
             allow,
             deny,
             approve,
         });
-        btree_map(prop::sample::select(Role::ALL.to_vec()), one, 0..4).prop_map(Rules)
+        btree_map(prop::sample::select(Role::ALL.to_vec()), one, 0..4).prop_map(PermissionRules)
     }
 
     /// Any policy there can be.
     pub(in crate::policy) fn policies() -> impl Strategy<Value = Policy> {
-        let profiles = vec![Profile::None, Profile::Standard, Profile::Hipaa, Profile::Finance];
+        let profiles = vec![
+            RedactionProfile::None,
+            RedactionProfile::Standard,
+            RedactionProfile::Hipaa,
+            RedactionProfile::Finance,
+        ];
         let leaving = (prop::sample::select(profiles), vec("[a-z.]{1,8}", 0..3))
-            .prop_map(|(profile, fields)| Leaving { profile, fields: Fields::new(fields) });
+            .prop_map(|(profile, fields)| OutboundRedaction { profile, fields: HiddenFields::new(fields) });
         let message = ("[a-z][a-z_]{0,8}", text(), text()).prop_map(|(tool, template, audience)| {
-            Authorised { tool: tool.parse().unwrap(), template, audience }
+            AuthorisedTemplate { tool: tool.parse().unwrap(), template, audience }
         });
-        let rates = (0..700u32, 0..200u32, 1..90u32).prop_map(|(calls, writes, refused)| Rates {
+        let rates = (0..700u32, 0..200u32, 1..90u32).prop_map(|(calls, writes, refused)| ToolRateLimits {
             calls_per_minute: calls,
             writes_per_minute: writes,
             refused_per_minute: refused,
         });
-        let waiting = (1..=720u16).prop_map(|hours| Waiting { hours });
+        let waiting = (1..=720u16).prop_map(|hours| ApprovalTimeout { hours });
         (
             option::of(autonomy()),
             btree_map(text(), conduct(), 0..3),
             rules(),
             leaving,
             vec(message, 0..3),
-            prop_oneof![Just(Rates::default()), rates],
-            prop_oneof![Just(Waiting::default()), waiting],
+            prop_oneof![Just(ToolRateLimits::default()), rates],
+            prop_oneof![Just(ApprovalTimeout::default()), waiting],
             (option::of(vec(text(), 0..3)), option::of(vec(text(), 0..3))),
         )
             .prop_map(

@@ -1,7 +1,7 @@
 //! Aadhaar numbers, which are refused at the door: they are neither stored nor sent on.
 
-use super::digits::{Group, Run, fours, is_round, runs, span, values, words_before};
-use super::kind::{Found, Kind};
+use super::digits::{DigitGroup, NumberCandidate, fours, is_round, runs, span, values, words_before};
+use super::kind::{PiiKind, PiiMatch};
 use super::spread;
 use munshi_lang::fold;
 use munshi_lang::sums::verhoeff;
@@ -61,29 +61,29 @@ const AFTER: &[&str] = &["", "no", "num", "nambar", "number", "namber", "kard", 
 
 /// An Aadhaar number in a text, in digits of any script, spaced, dashed, with marks nobody sees between, or after its
 /// word with anything else.
-pub fn refuse_aadhaar(text: &str) -> Option<Found> {
+pub fn refuse_aadhaar(text: &str) -> Option<PiiMatch> {
     let usual = runs(text).iter().find_map(|run| in_run(text, run).into_iter().next());
     usual.or_else(|| spread::named(text).into_iter().chain(spread::bare(text)).next())
 }
 
 /// The Aadhaar numbers of a run.
-pub(super) fn in_run(text: &str, run: &Run) -> Vec<Found> {
+pub(super) fn in_run(text: &str, run: &NumberCandidate) -> Vec<PiiMatch> {
     let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
     if total < 12 || (run.glued && !is_named(text, run)) {
         return Vec::new();
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<PiiMatch> = Vec::new();
     for groups in run.windows(12..13) {
         let range = span(groups);
         if found.last().is_none_or(|last| last.range.end <= range.start) && is_aadhaar(text, run, groups) {
-            found.push(Found { kind: Kind::Aadhaar, range });
+            found.push(PiiMatch { kind: PiiKind::Aadhaar, range });
         }
     }
     found
 }
 
 /// Whether the letters that stand right beside a run are the word itself.
-fn is_named(text: &str, run: &Run) -> bool {
+fn is_named(text: &str, run: &NumberCandidate) -> bool {
     let range = span(&run.groups);
     let (front, rest) = (text.get(..range.start), text.get(range.end..).unwrap_or_default());
     let glued = front.is_some_and(|front| front.chars().next_back().is_some_and(is_letter));
@@ -101,7 +101,7 @@ pub(super) fn is_word(word: &str) -> bool {
     AADHAAR.iter().any(|known| word.strip_prefix(known).is_some_and(|rest| AFTER.contains(&rest)))
 }
 
-fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
+fn is_aadhaar(text: &str, run: &NumberCandidate, groups: &[DigitGroup]) -> bool {
     let digits = values(groups);
     if !matches!(digits.first(), Some(2..=9)) || !verhoeff(&digits) {
         return false;
@@ -124,12 +124,12 @@ fn is_aadhaar(text: &str, run: &Run, groups: &[Group]) -> bool {
     usual && whole && !other
 }
 
-fn is_in_fours(groups: &[Group]) -> bool {
+fn is_in_fours(groups: &[DigitGroup]) -> bool {
     groups.len() == 3 && groups.iter().all(|group| group.values.len() == 4)
 }
 
 /// Whether the number goes on beside a window: a card has four fours.
-fn continues_in_fours(run: &Run, groups: &[Group]) -> bool {
+fn continues_in_fours(run: &NumberCandidate, groups: &[DigitGroup]) -> bool {
     run.fours > fours(groups)
 }
 
@@ -163,7 +163,7 @@ mod tests {
             "policy: 2345-6789-0124",
         ] {
             let found = refuse_aadhaar(text).unwrap_or_else(|| panic!("{text}"));
-            assert_eq!(found.kind, Kind::Aadhaar);
+            assert_eq!(found.kind, PiiKind::Aadhaar);
             let digits = text[found.range].chars().filter_map(munshi_lang::token::digit).count();
             assert_eq!(digits, 12, "{text}");
         }

@@ -13,12 +13,12 @@ const WIDEST: usize = 3;
 const BREAK: u8 = 0;
 
 /// Small letters, plain digits and `@`, each with where it came from.
-pub(crate) struct Compact {
+pub(crate) struct CompactText {
     pub bytes: Vec<u8>,
     at: Vec<(u32, u8)>,
 }
 
-impl Compact {
+impl CompactText {
     pub(crate) fn new(text: &str) -> Self {
         let mut compact = Self { bytes: Vec::with_capacity(text.len()), at: Vec::with_capacity(text.len()) };
         let mut between = 0;
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn values_keep_their_places() {
         let text = "no. ९८7\u{200B}6-5 ok — — x";
-        let compact = Compact::new(text);
+        let compact = CompactText::new(text);
         assert_eq!(compact.bytes, b"no98765ok\0x");
         assert_eq!(&text[compact.range(2, 7)], "९८7\u{200B}6-5");
         assert_eq!(squeeze("ABCPK 1234-F"), "abcpk1234f");

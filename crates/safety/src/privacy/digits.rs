@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use munshi_lang::fold;
-use munshi_lang::letters::{Plain, lettered};
+use munshi_lang::letters::{PlainWord, lettered};
 use munshi_lang::token::{digit, gap, unseen};
 
 /// Digits with nothing seen between them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct DigitGroup {
     pub values: Vec<u8>,
     pub range: Range<usize>,
     /// What parts it from the group before: a space, a hyphen, a point.
@@ -17,8 +17,8 @@ pub(crate) struct Group {
 
 /// Groups that may be one number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Run {
-    pub groups: Vec<Group>,
+pub(crate) struct NumberCandidate {
+    pub groups: Vec<DigitGroup>,
     pub plus: bool,
     /// A rupee sign stands before it, or commas, a point or a fraction make an amount of it.
     pub amount: bool,
@@ -28,9 +28,9 @@ pub(crate) struct Run {
     pub fours: usize,
 }
 
-impl Run {
+impl NumberCandidate {
     /// The groups in a row, from every group on, that together have so many digits.
-    pub(crate) fn windows(&self, lengths: Range<usize>) -> impl Iterator<Item = &[Group]> {
+    pub(crate) fn windows(&self, lengths: Range<usize>) -> impl Iterator<Item = &[DigitGroup]> {
         (0..self.groups.len()).flat_map(move |from| {
             let lengths = lengths.clone();
             let mut total = 0;
@@ -43,26 +43,26 @@ impl Run {
     }
 }
 
-pub(crate) fn values(groups: &[Group]) -> Vec<u8> {
+pub(crate) fn values(groups: &[DigitGroup]) -> Vec<u8> {
     groups.iter().flat_map(|group| group.values.iter().copied()).collect()
 }
 
-pub(crate) fn span(groups: &[Group]) -> Range<usize> {
+pub(crate) fn span(groups: &[DigitGroup]) -> Range<usize> {
     let start = groups.first().map_or(0, |group| group.range.start);
     start..groups.last().map_or(start, |group| group.range.end)
 }
 
 /// Amounts side by side are round: 75000 25000.
-pub(crate) fn is_round(groups: &[Group]) -> bool {
+pub(crate) fn is_round(groups: &[DigitGroup]) -> bool {
     groups.len() > 1 && groups.iter().all(ends_round)
 }
 
-fn ends_round(group: &Group) -> bool {
+fn ends_round(group: &DigitGroup) -> bool {
     matches!(group.values.as_slice(), [.., 0 | 5, 0] | [.., 2 | 7, 5])
 }
 
 /// How many groups have four digits or more and are no amount.
-pub(crate) fn fours(groups: &[Group]) -> usize {
+pub(crate) fn fours(groups: &[DigitGroup]) -> usize {
     groups.iter().filter(|group| group.values.len() >= 4 && !ends_round(group)).count()
 }
 
@@ -72,8 +72,8 @@ const fn parts(letter: char) -> bool {
 }
 
 /// The runs of a text.
-pub(crate) fn runs(text: &str) -> Vec<Run> {
-    let mut found: Vec<Run> = Vec::new();
+pub(crate) fn runs(text: &str) -> Vec<NumberCandidate> {
+    let mut found: Vec<NumberCandidate> = Vec::new();
     let mut signs: Vec<char> = Vec::new();
     let mut before: Option<char> = None;
     let mut open = false;
@@ -88,11 +88,11 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
             if !open {
                 let front = text.get(..at).unwrap_or_default();
                 let glued = before.is_some_and(char::is_alphabetic);
-                found.push(Run {
+                found.push(NumberCandidate {
                     plus: front.trim_end_matches(['(', ' ']).ends_with('+'),
                     amount: is_priced(front),
                     glued,
-                    ..Run::default()
+                    ..NumberCandidate::default()
                 });
             }
             if let Some(run) = found.last_mut() {
@@ -101,7 +101,7 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
                         group.values.push(value);
                         group.range.end = end;
                     }
-                    None => run.groups.push(Group {
+                    None => run.groups.push(DigitGroup {
                         values: vec![value],
                         range: at..end,
                         sign: signs.first().copied(),
@@ -125,7 +125,7 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
 }
 
 /// Whether the groups of a run are as short as commas leave them.
-fn is_short(run: &Run) -> bool {
+fn is_short(run: &NumberCandidate) -> bool {
     run.groups.len() == 1 && run.groups.iter().all(|group| group.values.len() < 4)
 }
 
@@ -139,7 +139,12 @@ fn before_matters(letter: char) -> bool {
 }
 
 /// Takes a letter that is no digit: part of the run, or its end.
-fn close(found: &mut [Run], (letter, next): (char, Option<char>), open: &mut bool, signs: &mut Vec<char>) {
+fn close(
+    found: &mut [NumberCandidate],
+    (letter, next): (char, Option<char>),
+    open: &mut bool,
+    signs: &mut Vec<char>,
+) {
     if !*open {
         return;
     }
@@ -182,7 +187,7 @@ pub(crate) fn words_before(text: &str, at: usize) -> Vec<String> {
     let front = front.rsplit("hidden]").next().unwrap_or_default();
     let near = lettered(front).into_iter().rev().take(4);
     let mut words: Vec<String> =
-        near.map(|word| fold::key(&Plain::new(front.get(word.range).unwrap_or_default()).text)).collect();
+        near.map(|word| fold::key(&PlainWord::new(front.get(word.range).unwrap_or_default()).text)).collect();
     // `a/c` comes apart at its slash.
     if words.windows(2).any(|pair| matches!(pair, [after, before] if after == "k" && before == "a")) {
         words.push("ac".to_owned());

@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 /// field or item, `**` any number of them. Case does not count, and the places of items need not be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<String>", into = "Vec<String>")]
-pub struct Fields {
+pub struct HiddenFields {
     written: Vec<String>,
     globs: Vec<Vec<String>>,
 }
 
 /// A step on the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum JsonPathStep {
     Key(String),
     Item(usize),
 }
 
-impl Fields {
+impl HiddenFields {
     pub fn new<S: AsRef<str>>(paths: impl IntoIterator<Item = S>) -> Self {
         let written: Vec<String> = paths
             .into_iter()
@@ -45,13 +45,13 @@ impl Fields {
     }
 
     /// Whether the list names the value at the end of a way.
-    pub(super) fn name(&self, way: &[Step]) -> bool {
+    pub(super) fn name(&self, way: &[JsonPathStep]) -> bool {
         self.globs.iter().any(|glob| fits(glob, way))
     }
 }
 
 /// Walks the glob along the way, remembering every part of it that may come next: linear in both.
-fn fits(glob: &[String], way: &[Step]) -> bool {
+fn fits(glob: &[String], way: &[JsonPathStep]) -> bool {
     let mut next = vec![false; glob.len() + 1];
     next[0] = true;
     skip(glob, &mut next);
@@ -63,17 +63,17 @@ fn fits(glob: &[String], way: &[Step]) -> bool {
                 ("*", _) => {
                     after[at + 1] = true;
                     // An item's place may be left out.
-                    after[at] |= matches!(step, Step::Item(_));
+                    after[at] |= matches!(step, JsonPathStep::Item(_));
                 }
-                (part, Step::Key(key)) => after[at + 1] |= part == key,
-                (part, Step::Item(place)) => {
+                (part, JsonPathStep::Key(key)) => after[at + 1] |= part == key,
+                (part, JsonPathStep::Item(place)) => {
                     after[at + 1] |= part.parse() == Ok(*place);
                     after[at] = true;
                 }
             }
         }
         // Every item of a list that is named is named.
-        after[glob.len()] |= next[glob.len()] && matches!(step, Step::Item(_));
+        after[glob.len()] |= next[glob.len()] && matches!(step, JsonPathStep::Item(_));
         skip(glob, &mut after);
         next = after;
     }
@@ -89,14 +89,14 @@ fn skip(glob: &[String], next: &mut [bool]) {
     }
 }
 
-impl From<Vec<String>> for Fields {
+impl From<Vec<String>> for HiddenFields {
     fn from(paths: Vec<String>) -> Self {
         Self::new(paths)
     }
 }
 
-impl From<Fields> for Vec<String> {
-    fn from(fields: Fields) -> Self {
+impl From<HiddenFields> for Vec<String> {
+    fn from(fields: HiddenFields) -> Self {
         fields.written
     }
 }
@@ -105,9 +105,11 @@ impl From<Fields> for Vec<String> {
 mod tests {
     use super::*;
 
-    fn way(path: &str) -> Vec<Step> {
+    fn way(path: &str) -> Vec<JsonPathStep> {
         path.split('.')
-            .map(|step| step.parse().map_or_else(|_| Step::Key(step.to_lowercase()), Step::Item))
+            .map(|step| {
+                step.parse().map_or_else(|_| JsonPathStep::Key(step.to_lowercase()), JsonPathStep::Item)
+            })
             .collect()
     }
 
@@ -129,10 +131,10 @@ mod tests {
             ("*", "anything", true),
             ("*.x", "a.b.x", false),
         ] {
-            assert_eq!(Fields::new([glob]).name(&way(path)), named, "{glob} {path}");
+            assert_eq!(HiddenFields::new([glob]).name(&way(path)), named, "{glob} {path}");
         }
-        assert!(Fields::new(["", "  "]).is_empty());
-        let kept: Fields = serde_json::from_str(r#"["a.B"]"#).unwrap();
+        assert!(HiddenFields::new(["", "  "]).is_empty());
+        let kept: HiddenFields = serde_json::from_str(r#"["a.B"]"#).unwrap();
         assert_eq!(serde_json::to_string(&kept).unwrap(), r#"["a.B"]"#);
     }
 }

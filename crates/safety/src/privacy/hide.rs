@@ -1,10 +1,10 @@
 //! A whole request as a cloud model may see it.
 
-use munshi_llm::chat::{Breakpoint, Output, ToolCall, ToolResult};
-use munshi_llm::{ChatRequest, Message, Part};
+use munshi_llm::chat::{CacheBreakpoint, ReplyFormat, ToolCall, ToolResult};
+use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart};
 use serde_json::Value;
 
-use super::mask::{Mask, NOTE};
+use super::mask::{NOTE, PiiMasker};
 
 /// Before what only its own provider can read: it was said by a model that saw tokens, and may go back to one.
 pub(super) const VEILED: &str = "veiled:";
@@ -16,7 +16,7 @@ const SAID: &[&str] = &["enum", "const", "title", "description", "default", "exa
 const NAMED: &[&str] = &["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
 
 /// Everything in it that is said; tools stay as they are.
-pub(super) fn request(mask: &mut Mask<'_>, request: &ChatRequest) -> ChatRequest {
+pub(super) fn request(mask: &mut PiiMasker<'_>, request: &ChatRequest) -> ChatRequest {
     // The system text first: so its names have the same tokens in every new conversation, and caches hold.
     let mut system: Vec<String> = request.system.iter().map(|block| mask.text(block)).collect();
     system.insert(place_of_note(request), NOTE.to_owned());
@@ -32,35 +32,39 @@ pub(super) fn request(mask: &mut Mask<'_>, request: &ChatRequest) -> ChatRequest
 /// Behind the last block that is kept in a cache, so that this beginning stays the same and its marks stay right.
 fn place_of_note(request: &ChatRequest) -> usize {
     let kept = request.breakpoints.iter().filter_map(|mark| match mark {
-        Breakpoint::AfterSystem(index, _) => Some(index + 1),
+        CacheBreakpoint::AfterSystem(index, _) => Some(index + 1),
         _ => None,
     });
     let end = request.system.len();
     kept.filter(|place| *place <= end).max().unwrap_or(end)
 }
 
-fn message(mask: &mut Mask<'_>, message: &Message) -> Message {
-    Message { role: message.role, parts: message.parts.iter().filter_map(|said| part(mask, said)).collect() }
+fn message(mask: &mut PiiMasker<'_>, message: &ChatMessage) -> ChatMessage {
+    ChatMessage {
+        role: message.role,
+        parts: message.parts.iter().filter_map(|said| part(mask, said)).collect(),
+    }
 }
 
 /// None for what another model keeps to itself: it may hold real values, and this one could not read it.
-fn part(mask: &mut Mask<'_>, part: &Part) -> Option<Part> {
+fn part(mask: &mut PiiMasker<'_>, part: &ModelMessagePart) -> Option<ModelMessagePart> {
     Some(match part {
-        Part::Text { text } => Part::Text { text: mask.text(text) },
-        Part::ToolCall(call) => {
-            Part::ToolCall(ToolCall { arguments: mask.json(&call.arguments), ..call.clone() })
+        ModelMessagePart::Text { text } => ModelMessagePart::Text { text: mask.text(text) },
+        ModelMessagePart::ToolCall(call) => {
+            ModelMessagePart::ToolCall(ToolCall { arguments: mask.json(&call.arguments), ..call.clone() })
         }
-        Part::ToolResult(result) => {
-            Part::ToolResult(ToolResult { content: content(mask, &result.content), ..result.clone() })
-        }
-        Part::Thinking { text, signature } => match signature.as_deref().and_then(unveil) {
+        ModelMessagePart::ToolResult(result) => ModelMessagePart::ToolResult(ToolResult {
+            content: content(mask, &result.content),
+            ..result.clone()
+        }),
+        ModelMessagePart::Thinking { text, signature } => match signature.as_deref().and_then(unveil) {
             // Signed as it is.
-            Some(own) => Part::Thinking { text: text.clone(), signature: Some(own) },
-            None => Part::Thinking { text: mask.thought(text), signature: None },
+            Some(own) => ModelMessagePart::Thinking { text: text.clone(), signature: Some(own) },
+            None => ModelMessagePart::Thinking { text: mask.thought(text), signature: None },
         },
-        Part::SealedThinking { data } => Part::SealedThinking { data: unveil(data)? },
-        Part::State { data } => Part::State { data: unveil(data)? },
-        Part::Image(_) | Part::Document(_) => part.clone(),
+        ModelMessagePart::SealedThinking { data } => ModelMessagePart::SealedThinking { data: unveil(data)? },
+        ModelMessagePart::State { data } => ModelMessagePart::State { data: unveil(data)? },
+        ModelMessagePart::Image(_) | ModelMessagePart::Document(_) => part.clone(),
     })
 }
 
@@ -69,7 +73,7 @@ fn unveil(text: &str) -> Option<String> {
 }
 
 /// JSON is read first: a name may be written in it with escapes that a model reads.
-fn content(mask: &mut Mask<'_>, content: &str) -> String {
+fn content(mask: &mut PiiMasker<'_>, content: &str) -> String {
     let read = serde_json::from_str::<Value>(content).ok();
     let Some(value) = read.filter(|value| value.is_object() || value.is_array()) else {
         return mask.text(content);
@@ -79,17 +83,17 @@ fn content(mask: &mut Mask<'_>, content: &str) -> String {
     if hidden == value { mask.text(content) } else { hidden.to_string() }
 }
 
-fn output(mask: &mut Mask<'_>, output: &Output) -> Output {
+fn output(mask: &mut PiiMasker<'_>, output: &ReplyFormat) -> ReplyFormat {
     match output {
-        Output::Text => Output::Text,
-        Output::Json { name, schema } => {
-            Output::Json { name: name.clone(), schema: self::schema(mask, schema) }
+        ReplyFormat::Text => ReplyFormat::Text,
+        ReplyFormat::Json { name, schema } => {
+            ReplyFormat::Json { name: name.clone(), schema: self::schema(mask, schema) }
         }
     }
 }
 
 /// Keys are what a schema is made of, and stay.
-fn schema(mask: &mut Mask<'_>, value: &Value) -> Value {
+fn schema(mask: &mut PiiMasker<'_>, value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let hide = |(key, value): (&String, &Value)| {

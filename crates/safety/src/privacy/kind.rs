@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of value that points at somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum PiiKind {
     Name,
     Phone,
     Email,
@@ -37,7 +37,7 @@ pub enum Kind {
     Lookalike,
 }
 
-impl Kind {
+impl PiiKind {
     /// What stands for a value that is not to come back.
     pub const fn hidden(self) -> &'static str {
         match self {
@@ -98,8 +98,8 @@ impl Kind {
 
 /// A value found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
-    pub kind: Kind,
+pub struct PiiMatch {
+    pub kind: PiiKind,
     /// Where it stands, in bytes.
     pub range: Range<usize>,
 }

@@ -3,31 +3,31 @@
 use std::fmt;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use munshi_lang::names::spot::Spotter;
+use munshi_lang::names::spot::KnownNameFinder;
 use munshi_types::TenantId;
 
-use super::compact::{Compact, squeeze};
-use super::kind::{Found, Kind};
-use super::mask::Hide;
-use super::memo::Memo;
+use super::compact::{CompactText, squeeze};
+use super::kind::{PiiKind, PiiMatch};
+use super::mask::MaskSpan;
+use super::memo::PiiScanCache;
 
 /// Somebody or something whose name and numbers no cloud model may see.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Entity {
+pub struct ProtectedEntity {
     /// The name and its aliases, in any scripts; the first is how it is stored.
     pub names: Vec<String>,
-    pub values: Vec<(Kind, String)>,
+    pub values: Vec<(PiiKind, String)>,
 }
 
 /// Known entities, ready to be found.
-pub struct Known {
+pub struct KnownEntities {
     tenant: TenantId,
-    spotter: Spotter,
+    spotter: KnownNameFinder,
     values: Option<AhoCorasick>,
     /// Of each value its kind, and how it is stored.
-    stored: Vec<(Kind, String)>,
+    stored: Vec<(PiiKind, String)>,
     /// What there was to hide in the last texts, for whom this is the first list.
-    memo: Memo<Hide>,
+    memo: PiiScanCache<MaskSpan>,
 }
 
 /// Digits alone below this may be an amount.
@@ -36,14 +36,14 @@ const LONG: usize = 9;
 /// Shorter values than this point at nobody.
 const SHORT: usize = 4;
 
-impl Known {
-    pub fn new(tenant: TenantId, entities: &[Entity]) -> Self {
+impl KnownEntities {
+    pub fn new(tenant: TenantId, entities: &[ProtectedEntity]) -> Self {
         let names = entities
             .iter()
             .zip(0u32..)
             .flat_map(|(entity, owner)| entity.names.iter().map(move |name| (owner, name.as_str())));
         let mut keys: Vec<String> = Vec::new();
-        let mut stored: Vec<(Kind, String)> = Vec::new();
+        let mut stored: Vec<(PiiKind, String)> = Vec::new();
         for (kind, value) in entities.iter().flat_map(|entity| &entity.values) {
             let key = key(*kind, value);
             if key.len() >= SHORT {
@@ -56,25 +56,25 @@ impl Known {
         } else {
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&keys).ok()
         };
-        Self { tenant, spotter: Spotter::new(names), values, stored, memo: Memo::default() }
+        Self { tenant, spotter: KnownNameFinder::new(names), values, stored, memo: PiiScanCache::default() }
     }
 
     pub fn tenant(&self) -> TenantId {
         self.tenant
     }
 
-    pub(crate) fn spotter(&self) -> &Spotter {
+    pub(crate) fn spotter(&self) -> &KnownNameFinder {
         &self.spotter
     }
 
-    pub(super) fn memo(&self) -> &Memo<Hide> {
+    pub(super) fn memo(&self) -> &PiiScanCache<MaskSpan> {
         &self.memo
     }
 
     /// The known values in a text, however they are spaced.
-    pub(crate) fn values(&self, text: &str) -> Vec<(Found, &(Kind, String))> {
+    pub(crate) fn values(&self, text: &str) -> Vec<(PiiMatch, &(PiiKind, String))> {
         let Some(values) = &self.values else { return Vec::new() };
-        let compact = Compact::new(text);
+        let compact = CompactText::new(text);
         values
             .find_iter(&compact.bytes)
             .filter_map(|one| {
@@ -83,7 +83,7 @@ impl Known {
                 let said = compact.bytes.get(one.start()..one.end())?;
                 let whole =
                     said.len() >= LONG || !said.iter().all(u8::is_ascii_digit) || stands_alone(text, &range);
-                whole.then_some((Found { kind: stored.0, range }, stored))
+                whole.then_some((PiiMatch { kind: stored.0, range }, stored))
             })
             .collect()
     }
@@ -107,9 +107,9 @@ fn stands_alone(text: &str, range: &std::ops::Range<usize>) -> bool {
 }
 
 /// What two spellings of one value share.
-pub(crate) fn key(kind: Kind, value: &str) -> String {
+pub(crate) fn key(kind: PiiKind, value: &str) -> String {
     let plain = squeeze(value);
-    if kind != Kind::Phone {
+    if kind != PiiKind::Phone {
         return plain;
     }
     let digits: String = plain.chars().filter(char::is_ascii_digit).collect();
@@ -121,18 +121,18 @@ pub(crate) fn key(kind: Kind, value: &str) -> String {
     }
 }
 
-impl fmt::Debug for Entity {
+impl fmt::Debug for ProtectedEntity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entity")
+        f.debug_struct("ProtectedEntity")
             .field("names", &self.names.len())
             .field("values", &self.values.len())
             .finish()
     }
 }
 
-impl fmt::Debug for Known {
+impl fmt::Debug for KnownEntities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Known")
+        f.debug_struct("KnownEntities")
             .field("tenant", &self.tenant)
             .field("values", &self.stored.len())
             .finish_non_exhaustive()

@@ -5,14 +5,14 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use munshi_identity::persons::{self, Reached};
-use munshi_identity::{Address, AddressKind};
+use munshi_identity::persons::{self, PersonContacts};
+use munshi_identity::{ContactAddress, ContactAddressKind};
 use munshi_store::{Result, Tx};
 use munshi_types::{Id, PersonId, TenantId};
 use sha2::{Digest, Sha256};
 
-use super::kind::Kind;
-use super::known::{Entity, Known};
+use super::kind::PiiKind;
+use super::known::{KnownEntities, ProtectedEntity};
 
 /// Lists kept ready at most, whoever's they are.
 const MOST_LISTS: usize = 512;
@@ -24,9 +24,9 @@ const SHORTEST_ID: usize = 6;
 
 /// Whom a call must hide: those the tenant has met, and whoever else it is about.
 #[derive(Clone, Debug, Default)]
-pub struct People {
+pub struct ProtectedPeople {
     met: Arc<Met>,
-    pub others: Vec<Entity>,
+    pub others: Vec<ProtectedEntity>,
 }
 
 /// Those a tenant has met, as they were after so many changes.
@@ -34,7 +34,7 @@ pub struct People {
 struct Met {
     changes: i64,
     ids: HashSet<PersonId>,
-    entities: Vec<Entity>,
+    entities: Vec<ProtectedEntity>,
     print: [u8; 32],
 }
 
@@ -42,21 +42,21 @@ impl Met {
     fn read(tx: &mut Tx<'_>, changes: i64) -> Result<Self> {
         let listed = persons::reached(tx)?;
         let ids = listed.iter().map(|reached| reached.id).collect();
-        let entities: Vec<Entity> = listed.into_iter().map(entity).collect();
+        let entities: Vec<ProtectedEntity> = listed.into_iter().map(entity).collect();
         let print = fingerprint(tx.tenant(), &entities);
         Ok(Self { changes, ids, entities, print })
     }
 }
 
-fn entity(reached: Reached) -> Entity {
-    let mut entity = Entity { names: vec![reached.name], values: Vec::new() };
+fn entity(reached: PersonContacts) -> ProtectedEntity {
+    let mut entity = ProtectedEntity { names: vec![reached.name], values: Vec::new() };
     for address in &reached.addresses {
         match address.kind() {
-            AddressKind::Phone => entity.values.push((Kind::Phone, address.as_str().to_owned())),
-            AddressKind::Email => entity.values.push((Kind::Email, address.as_str().to_owned())),
+            ContactAddressKind::Phone => entity.values.push((PiiKind::Phone, address.as_str().to_owned())),
+            ContactAddressKind::Email => entity.values.push((PiiKind::Email, address.as_str().to_owned())),
             // A handle is a name somebody goes by, and may be an everyday word just as one.
-            AddressKind::Handle => entity.names.push(address.as_str().to_owned()),
-            AddressKind::Channel => entity.values.extend(channel_id(address.as_str())),
+            ContactAddressKind::Handle => entity.names.push(address.as_str().to_owned()),
+            ContactAddressKind::Channel => entity.values.extend(channel_id(address.as_str())),
         }
     }
     entity.names.retain(|name| !name.trim().is_empty());
@@ -64,31 +64,31 @@ fn entity(reached: Reached) -> Entity {
 }
 
 /// What a channel calls somebody: often their phone.
-fn channel_id(address: &str) -> Option<(Kind, String)> {
+fn channel_id(address: &str) -> Option<(PiiKind, String)> {
     let (_, id) = address.split_once(':')?;
     let digits = id.strip_prefix('+').unwrap_or(id);
     let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
-    if is_number && digits.len() >= 10 && Address::phone(id).is_ok() {
-        return Some((Kind::Phone, id.to_owned()));
+    if is_number && digits.len() >= 10 && ContactAddress::phone(id).is_ok() {
+        return Some((PiiKind::Phone, id.to_owned()));
     }
-    if id.contains('@') && Address::email(id).is_ok() {
-        return Some((Kind::Email, id.to_owned()));
+    if id.contains('@') && ContactAddress::email(id).is_ok() {
+        return Some((PiiKind::Email, id.to_owned()));
     }
-    (id.len() >= SHORTEST_ID).then(|| (Kind::Account, id.to_owned()))
+    (id.len() >= SHORTEST_ID).then(|| (PiiKind::Account, id.to_owned()))
 }
 
 /// Lists that were made ready. Reading one takes long, and making it ready longer (11 ms for a thousand contacts), so
 /// both are kept until the people change: by the count of their changes and by what they are, and not by when they were
 /// read, so that nobody added a moment ago is missed.
 #[derive(Default)]
-pub struct KnownPeople {
+pub struct KnownPeopleCache {
     kept: Mutex<Kept>,
 }
 
 #[derive(Default)]
 struct Kept {
     met: Lists<TenantId, Met>,
-    ready: Lists<[u8; 32], Known>,
+    ready: Lists<[u8; 32], KnownEntities>,
 }
 
 /// So many lists, and so many entities in all of them together; the one longest not asked for goes first.
@@ -105,9 +105,9 @@ struct List<T> {
     asked: u64,
 }
 
-impl KnownPeople {
+impl KnownPeopleCache {
     /// Those the tenant has met and, whoever they are, the person who writes.
-    pub fn met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<People> {
+    pub fn met(&self, tx: &mut Tx<'_>, person: Option<PersonId>) -> Result<ProtectedPeople> {
         let (tenant, changes) = (tx.tenant(), persons::changes(tx)?);
         let kept = self.with(|kept| kept.met.find(tenant)).filter(|met| met.changes == changes);
         let met = match kept {
@@ -122,18 +122,18 @@ impl KnownPeople {
             Some(person) => persons::reached_one(tx, person)?.into_iter().map(entity).collect(),
             None => Vec::new(),
         };
-        Ok(People { met, others })
+        Ok(ProtectedPeople { met, others })
     }
 
     /// The people, ready to be found.
-    pub fn of(&self, tenant: TenantId, people: &People) -> Arc<Known> {
+    pub fn of(&self, tenant: TenantId, people: &ProtectedPeople) -> Arc<KnownEntities> {
         let key = people.key(tenant);
         if let Some(known) = self.with(|kept| kept.ready.find(key)) {
             return known;
         }
         // Made outside the lock: others need not wait, and at worst two make the same.
         let entities = [people.met.entities.as_slice(), &people.others].concat();
-        let known = Arc::new(Known::new(tenant, &entities));
+        let known = Arc::new(KnownEntities::new(tenant, &entities));
         self.with(|kept| kept.ready.keep(key, &known, entities.len()));
         known
     }
@@ -143,7 +143,7 @@ impl KnownPeople {
     }
 }
 
-impl People {
+impl ProtectedPeople {
     fn key(&self, tenant: TenantId) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.met.print);
@@ -152,8 +152,8 @@ impl People {
     }
 }
 
-impl From<Vec<Entity>> for People {
-    fn from(others: Vec<Entity>) -> Self {
+impl From<Vec<ProtectedEntity>> for ProtectedPeople {
+    fn from(others: Vec<ProtectedEntity>) -> Self {
         Self { others, ..Self::default() }
     }
 }
@@ -192,7 +192,7 @@ impl<K, T> Default for Lists<K, T> {
 }
 
 /// Lengths stand before texts, so that no two lists share one.
-fn fingerprint(tenant: TenantId, entities: &[Entity]) -> [u8; 32] {
+fn fingerprint(tenant: TenantId, entities: &[ProtectedEntity]) -> [u8; 32] {
     let mut hash = Sha256::new();
     let add = |hash: &mut Sha256, text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
@@ -211,10 +211,10 @@ fn fingerprint(tenant: TenantId, entities: &[Entity]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-impl fmt::Debug for KnownPeople {
+impl fmt::Debug for KnownPeopleCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (lists, entities) = self.with(|kept| (kept.ready.lists.len(), kept.ready.entities));
-        f.debug_struct("KnownPeople").field("lists", &lists).field("entities", &entities).finish()
+        f.debug_struct("KnownPeopleCache").field("lists", &lists).field("entities", &entities).finish()
     }
 }
 
@@ -226,17 +226,21 @@ mod tests {
         TenantId::from_uuid(uuid::Uuid::from_u128(last))
     }
 
-    fn named(name: &str) -> Entity {
-        Entity { names: vec![name.to_owned()], values: vec![(Kind::Phone, "9876543210".to_owned())] }
+    fn named(name: &str) -> ProtectedEntity {
+        ProtectedEntity {
+            names: vec![name.to_owned()],
+            values: vec![(PiiKind::Phone, "9876543210".to_owned())],
+        }
     }
 
     #[test]
     fn a_list_is_made_once_until_it_changes() {
-        let people = KnownPeople::default();
+        let people = KnownPeopleCache::default();
         let first = people.of(tenant(1), &vec![named("Raju")].into());
         assert!(Arc::ptr_eq(&first, &people.of(tenant(1), &vec![named("Raju")].into())));
-        let split = Entity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
-        let kind = Entity { values: vec![(Kind::Account, "9876543210".to_owned())], ..named("Raju") };
+        let split = ProtectedEntity { names: vec!["Ra".to_owned(), "ju".to_owned()], ..named("") };
+        let kind =
+            ProtectedEntity { values: vec![(PiiKind::Account, "9876543210".to_owned())], ..named("Raju") };
         for other in
             [vec![named("Rajan")], vec![named("Raju"), named("Rajan")], vec![split], vec![kind], vec![]]
         {
@@ -248,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_bounded_and_the_longest_unused_goes() {
-        let people = KnownPeople::default();
+        let people = KnownPeopleCache::default();
         let first = people.of(tenant(0), &vec![named("Raju")].into());
         for last in 1..=MOST_LISTS as u128 + 50 {
             people.of(tenant(last), &vec![named("Raju")].into());
@@ -261,7 +265,7 @@ mod tests {
             .with(|kept| assert_eq!((kept.ready.lists.len(), kept.ready.entities), (MOST_LISTS, MOST_LISTS)));
 
         let mut kept = Lists::default();
-        let known = Arc::new(Known::new(tenant(1), &[]));
+        let known = Arc::new(KnownEntities::new(tenant(1), &[]));
         for key in 0..5 {
             kept.find([key; 32]);
             kept.keep([key; 32], &known, MOST_ENTITIES / 2);
@@ -281,11 +285,11 @@ mod tests {
 
     #[test]
     fn a_channels_id_is_a_phone_where_it_is_one() {
-        let phone = |text: &str| Some((Kind::Phone, text.to_owned()));
+        let phone = |text: &str| Some((PiiKind::Phone, text.to_owned()));
         assert_eq!(channel_id("whatsapp:919812345678"), phone("919812345678"));
         assert_eq!(channel_id("sms:+14155550100"), phone("+14155550100"));
-        assert_eq!(channel_id("telegram:88123456"), Some((Kind::Account, "88123456".to_owned())));
-        assert_eq!(channel_id("mail:a@b.example"), Some((Kind::Email, "a@b.example".to_owned())));
+        assert_eq!(channel_id("telegram:88123456"), Some((PiiKind::Account, "88123456".to_owned())));
+        assert_eq!(channel_id("mail:a@b.example"), Some((PiiKind::Email, "a@b.example".to_owned())));
         assert_eq!(channel_id("telegram:12"), None);
     }
 }

@@ -4,17 +4,17 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use munshi_lang::letters::{Plain, Words};
+use munshi_lang::letters::{PlainWord, TextWords};
 use munshi_lang::names::cues;
 use munshi_types::Script;
 use serde_json::Value;
 
 use super::join;
-use super::kind::Kind;
-use super::known::{self, Known};
+use super::kind::PiiKind;
+use super::known::{self, KnownEntities};
 use super::patterns;
-use super::session::{Crossed, Session};
-use super::token::{self, Read};
+use super::session::{ConversationMismatch, PseudonymTable};
+use super::token::{self, PseudonymParse};
 
 /// What the model is told of tokens, once in its prompt.
 pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC103 (an account) stand for real values. \
@@ -22,10 +22,10 @@ pub const NOTE: &str = "Codes such as XNM101 (a name), XPH102 (a phone) or XAC10
      Never translate, change, explain or invent them.";
 
 /// One turn's way to hide: the entities it knows, and the tokens of its conversation.
-pub struct Mask<'t> {
+pub struct PiiMasker<'t> {
     /// The surest first.
-    known: Vec<&'t Known>,
-    session: &'t mut Session,
+    known: Vec<&'t KnownEntities>,
+    session: &'t mut PseudonymTable,
     /// The tokens of names met in this turn, by name and the script it was written in.
     made: HashMap<(Name, Option<Script>), String>,
 }
@@ -35,7 +35,7 @@ type Name = (usize, usize);
 
 /// Something to hide.
 #[derive(Clone)]
-pub(super) struct Hide {
+pub(super) struct MaskSpan {
     range: Range<usize>,
     what: What,
     inherent: bool,
@@ -47,8 +47,8 @@ enum What {
     /// A name as it was said.
     Said,
     /// A known value with its kind and how it is stored.
-    Value(Kind, String),
-    Pattern(Kind),
+    Value(PiiKind, String),
+    Pattern(PiiKind),
 }
 
 impl What {
@@ -56,30 +56,37 @@ impl What {
     fn rank(&self) -> (u8, usize) {
         match self {
             Self::Value(..) => (0, 0),
-            Self::Pattern(kind) => (if *kind == Kind::Lookalike { 4 } else { 1 }, 0),
+            Self::Pattern(kind) => (if *kind == PiiKind::Lookalike { 4 } else { 1 }, 0),
             Self::Name((list, _)) => (2, *list),
             Self::Said => (3, 0),
         }
     }
 }
 
-impl<'t> Mask<'t> {
+impl<'t> PiiMasker<'t> {
     /// Refused when the names are another tenant's.
-    pub fn new(known: &'t Known, session: &'t mut Session) -> Result<Self, Crossed> {
-        if known.tenant() == session.tenant { Ok(Self::within(vec![known], session)) } else { Err(Crossed) }
+    pub fn new(
+        known: &'t KnownEntities,
+        session: &'t mut PseudonymTable,
+    ) -> Result<Self, ConversationMismatch> {
+        if known.tenant() == session.tenant {
+            Ok(Self::within(vec![known], session))
+        } else {
+            Err(ConversationMismatch)
+        }
     }
 
     /// For whom has seen already that all are one tenant's.
-    pub(super) fn within(known: Vec<&'t Known>, session: &'t mut Session) -> Self {
+    pub(super) fn within(known: Vec<&'t KnownEntities>, session: &'t mut PseudonymTable) -> Self {
         Self { known, session, made: HashMap::new() }
     }
 
     /// A text as a cloud model may see it.
     pub fn text(&mut self, text: &str) -> String {
         let mut all = self.find(text);
-        all.extend(lookalikes(text).into_iter().map(|range| Hide {
+        all.extend(lookalikes(text).into_iter().map(|range| MaskSpan {
             range,
-            what: What::Pattern(Kind::Lookalike),
+            what: What::Pattern(PiiKind::Lookalike),
             inherent: false,
         }));
         self.write(text, settle(all))
@@ -91,7 +98,7 @@ impl<'t> Mask<'t> {
         self.write(text, settle(all))
     }
 
-    fn write(&mut self, text: &str, hides: Vec<Hide>) -> String {
+    fn write(&mut self, text: &str, hides: Vec<MaskSpan>) -> String {
         if hides.is_empty() {
             return text.to_owned();
         }
@@ -135,9 +142,9 @@ impl<'t> Mask<'t> {
     }
 
     /// Everything to hide in a text, in no order.
-    fn find(&self, text: &str) -> Vec<Hide> {
+    fn find(&self, text: &str) -> Vec<MaskSpan> {
         let words = OnceCell::new();
-        let words = || words.get_or_init(|| Words::new(text));
+        let words = || words.get_or_init(|| TextWords::new(text));
         let Some((first, others)) = self.known.split_first() else { return unknown(text, words()) };
         let of_all = first.memo().of(text, || {
             let mut all = listed(first, 0, text, words());
@@ -151,17 +158,17 @@ impl<'t> Mask<'t> {
         all
     }
 
-    fn token(&mut self, hide: &Hide, said: &str, whole: bool) -> String {
+    fn token(&mut self, hide: &MaskSpan, said: &str, whole: bool) -> String {
         match &hide.what {
             What::Name(name) => self.name_token(*name, said, whole),
             What::Said => {
-                self.session.token(Kind::Name, Plain::new(said).text, || vec![(None, said.to_owned())])
+                self.session.token(PiiKind::Name, PlainWord::new(said).text, || vec![(None, said.to_owned())])
             }
             What::Value(kind, stored) => {
                 self.session.token(*kind, known::key(*kind, stored), || vec![(None, stored.clone())])
             }
-            What::Pattern(Kind::Lookalike) => {
-                self.session.token(Kind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
+            What::Pattern(PiiKind::Lookalike) => {
+                self.session.token(PiiKind::Lookalike, said.to_owned(), || vec![(None, said.to_owned())])
             }
             What::Pattern(kind) => {
                 self.session.token(*kind, known::key(*kind, said), || vec![(None, said.to_owned())])
@@ -170,11 +177,11 @@ impl<'t> Mask<'t> {
     }
 }
 
-impl Mask<'_> {
+impl PiiMasker<'_> {
     /// The token of a known name, the same in all its scripts.
     fn name_token(&mut self, (list, name): Name, said: &str, whole: bool) -> String {
         let Some(spotter) = self.known.get(list).map(|known| known.spotter()) else {
-            return Kind::Name.hidden().to_owned();
+            return PiiKind::Name.hidden().to_owned();
         };
         let root = spotter.root(name);
         // A stem without its last vowel is no spelling of the name.
@@ -182,11 +189,11 @@ impl Mask<'_> {
         if let Some(token) = self.made.get(&((list, root), script)) {
             return token.clone();
         }
-        let key = Plain::new(spotter.names().get(root).map_or("", String::as_str)).text;
+        let key = PlainWord::new(spotter.names().get(root).map_or("", String::as_str)).text;
         let spelled = || spotter.spellings(root).map(|(script, text)| (script, text.to_owned())).collect();
-        let token = self.session.token(Kind::Name, key.clone(), spelled);
+        let token = self.session.token(PiiKind::Name, key.clone(), spelled);
         if let Some(script) = script {
-            self.session.learn(&key, script, &Plain::new(said).text);
+            self.session.learn(&key, script, &PlainWord::new(said).text);
         }
         self.made.insert(((list, root), script), token.clone());
         token
@@ -194,13 +201,13 @@ impl Mask<'_> {
 }
 
 /// What a list knows of a text.
-fn listed(known: &Known, list: usize, text: &str, words: &Words<'_>) -> Vec<Hide> {
-    let values = known.values(text).into_iter().map(|(found, (kind, stored))| Hide {
+fn listed(known: &KnownEntities, list: usize, text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
+    let values = known.values(text).into_iter().map(|(found, (kind, stored))| MaskSpan {
         range: found.range,
         what: What::Value(*kind, stored.clone()),
         inherent: false,
     });
-    let names = known.spotter().find_in(words).into_iter().map(|spot| Hide {
+    let names = known.spotter().find_in(words).into_iter().map(|spot| MaskSpan {
         range: spot.range,
         what: spot.name.map_or(What::Said, |name| What::Name((list, name))),
         inherent: spot.inherent,
@@ -209,8 +216,8 @@ fn listed(known: &Known, list: usize, text: &str, words: &Words<'_>) -> Vec<Hide
 }
 
 /// What points at somebody whom no list has.
-fn unknown(text: &str, words: &Words<'_>) -> Vec<Hide> {
-    let hide = |range, what| Hide { range, what, inherent: false };
+fn unknown(text: &str, words: &TextWords<'_>) -> Vec<MaskSpan> {
+    let hide = |range, what| MaskSpan { range, what, inherent: false };
     let patterns = patterns::find(text).into_iter().filter(|found| !is_fence(text, &found.range));
     let patterns = patterns.map(|found| hide(found.range, What::Pattern(found.kind)));
     patterns.chain(cues::strangers(words).into_iter().map(|range| hide(range, What::Said))).collect()
@@ -222,7 +229,7 @@ fn lookalikes(text: &str) -> Vec<Range<usize>> {
     for (at, letter) in text.char_indices() {
         if token::begins(letter)
             && found.last().is_none_or(|last| last.end <= at)
-            && let Read::Token { length, .. } = token::read(text.get(at..).unwrap_or_default())
+            && let PseudonymParse::Token { length, .. } = token::read(text.get(at..).unwrap_or_default())
         {
             found.push(at..at + length);
         }
@@ -241,10 +248,10 @@ fn is_fence(text: &str, range: &Range<usize>) -> bool {
 }
 
 /// Where finds lie over each other the widest speaks; where they only touch each other's ends, both are hidden as one.
-fn settle(mut all: Vec<Hide>) -> Vec<Hide> {
+fn settle(mut all: Vec<MaskSpan>) -> Vec<MaskSpan> {
     all.retain(|hide| !hide.range.is_empty());
     all.sort_by_key(|hide| (hide.range.start, std::cmp::Reverse(hide.range.end), hide.what.rank()));
-    let mut settled: Vec<Hide> = Vec::with_capacity(all.len());
+    let mut settled: Vec<MaskSpan> = Vec::with_capacity(all.len());
     for hide in all {
         match settled.last_mut() {
             Some(last) if hide.range.start < last.range.end => {

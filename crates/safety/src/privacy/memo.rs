@@ -11,7 +11,7 @@ const MOST: usize = 256;
 const SHORT: usize = 48;
 
 /// Holds hashes of texts, never a text.
-pub(super) struct Memo<T> {
+pub(super) struct PiiScanCache<T> {
     kept: Mutex<Kept<T>>,
 }
 
@@ -20,13 +20,13 @@ struct Kept<T> {
     old: HashMap<[u8; 32], Arc<[T]>>,
 }
 
-impl<T> Default for Memo<T> {
+impl<T> Default for PiiScanCache<T> {
     fn default() -> Self {
         Self { kept: Mutex::new(Kept { new: HashMap::new(), old: HashMap::new() }) }
     }
 }
 
-impl<T> Memo<T> {
+impl<T> PiiScanCache<T> {
     /// What `find` finds in a text, found once.
     pub(super) fn of(&self, text: &str, find: impl FnOnce() -> Vec<T>) -> Arc<[T]> {
         if text.len() < SHORT {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_text_is_read_once_as_long_as_it_comes_again() {
-        let memo: Memo<usize> = Memo::default();
+        let memo: PiiScanCache<usize> = PiiScanCache::default();
         let (mut read, often) = (0, "x".repeat(SHORT));
         for turn in 0..4 * MOST {
             let found = memo.of(&often, || {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_short_text_is_not_remembered() {
-        let memo: Memo<usize> = Memo::default();
+        let memo: PiiScanCache<usize> = PiiScanCache::default();
         memo.of("Raju", || vec![1]);
         assert_eq!(*memo.of("Raju", || vec![2]), [2]);
     }

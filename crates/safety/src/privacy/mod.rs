@@ -1,9 +1,9 @@
 //! What a cloud model may see, and what may leave.
 //!
-//! A turn asks [`known_people`] whom it knows, takes the conversation's [`Session`], and gives its calls a [`TokenVeil`]:
-//! every text on its way to a cloud model goes through a [`Mask`]; what comes back goes through a [`Restorer`], or
-//! through [`Session::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
-//! Nothing but [`KnownPeople::met`] does I/O.
+//! A turn asks [`known_people`] whom it knows, takes the conversation's [`PseudonymTable`], and gives its calls a [`PseudonymRedactor`]:
+//! every text on its way to a cloud model goes through a [`PiiMasker`]; what comes back goes through a [`PseudonymRestorer`], or
+//! through [`PseudonymTable::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
+//! Nothing but [`KnownPeopleCache::met`] does I/O.
 //!
 //! # Layout
 //! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
@@ -16,7 +16,7 @@
 //! - [`profile`], [`fields`]: what may leave through a tool or a log; `traces`: what only the health rule hides
 //! - [`scrub`]: secrets, taken out of whatever a tool, an error or a log says
 //!
-//! To hide another kind of value, add it to [`Kind`], find it in [`patterns`], and say in [`profile`] who hides it.
+//! To hide another kind of value, add it to [`PiiKind`], find it in [`patterns`], and say in [`profile`] who hides it.
 
 pub mod aadhaar;
 mod compact;
@@ -41,16 +41,16 @@ mod traces;
 pub mod veil;
 
 pub use aadhaar::refuse_aadhaar;
-pub use fields::Fields;
-pub use kind::{Found, Kind};
-pub use known::{Entity, Known};
-pub use known_people::{KnownPeople, People};
-pub use mask::Mask;
-pub use profile::{Profile, Redaction};
-pub use restore::Restorer;
+pub use fields::HiddenFields;
+pub use kind::{PiiKind, PiiMatch};
+pub use known::{KnownEntities, ProtectedEntity};
+pub use known_people::{KnownPeopleCache, ProtectedPeople};
+pub use mask::PiiMasker;
+pub use profile::{Redaction, RedactionProfile};
+pub use restore::PseudonymRestorer;
 pub use scrub::Scrubber;
-pub use session::{Crossed, Session};
-pub use veil::TokenVeil;
+pub use session::{ConversationMismatch, PseudonymTable};
+pub use veil::PseudonymRedactor;
 
 #[cfg(test)]
 mod tests;

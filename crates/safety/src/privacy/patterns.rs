@@ -9,8 +9,8 @@ use munshi_lang::sums;
 use munshi_lang::token::{digit, unseen};
 
 use super::aadhaar;
-use super::digits::{Group, Run, is_round, runs, span, values, words_before};
-use super::kind::{Found, Kind};
+use super::digits::{DigitGroup, NumberCandidate, is_round, runs, span, values, words_before};
+use super::kind::{PiiKind, PiiMatch};
 use super::spread;
 
 /// Words before a telephone number, as the fold leaves them.
@@ -46,7 +46,7 @@ const ACCOUNT: &[&str] = &[
 ];
 
 /// Everything found in a text, in order, none over another.
-pub fn find(text: &str) -> Vec<Found> {
+pub fn find(text: &str) -> Vec<PiiMatch> {
     let mut found = Vec::new();
     addresses(text, &mut found);
     codes(text, &mut found);
@@ -69,7 +69,7 @@ pub fn find(text: &str) -> Vec<Found> {
 }
 
 /// E-mail addresses and UPI ids: what stands round an `@`.
-fn addresses(text: &str, found: &mut Vec<Found>) {
+fn addresses(text: &str, found: &mut Vec<PiiMatch>) {
     let inner = |letter: char| {
         letter.is_alphanumeric() || unseen(letter) || matches!(letter, '.' | '_' | '-' | '+' | '%')
     };
@@ -97,13 +97,13 @@ fn addresses(text: &str, found: &mut Vec<Found>) {
         if !long || !host.starts_with(char::is_alphabetic) || host.len() < 2 {
             continue;
         }
-        let kind = if dotted { Kind::Email } else { Kind::Upi };
-        found.push(Found { kind, range: at - name.len()..at + sign.len() + host.len() });
+        let kind = if dotted { PiiKind::Email } else { PiiKind::Upi };
+        found.push(PiiMatch { kind, range: at - name.len()..at + sign.len() + host.len() });
     }
 }
 
 /// GSTINs, PANs and branch codes: words of letters and digits with a shape of their own.
-fn codes(text: &str, found: &mut Vec<Found>) {
+fn codes(text: &str, found: &mut Vec<PiiMatch>) {
     let ends = |byte: &u8| byte.is_ascii() && !byte.is_ascii_alphanumeric();
     let mut from = 0;
     for bytes in text.as_bytes().split(ends) {
@@ -116,7 +116,7 @@ fn codes(text: &str, found: &mut Vec<Found>) {
             continue;
         }
         if piece.is_ascii() {
-            found.extend(code(piece).map(|kind| Found { kind, range: start..start + piece.len() }));
+            found.extend(code(piece).map(|kind| PiiMatch { kind, range: start..start + piece.len() }));
         } else {
             disguised(piece, start, found);
         }
@@ -124,7 +124,7 @@ fn codes(text: &str, found: &mut Vec<Found>) {
 }
 
 /// Codes in digits of other scripts, with lookalikes or marks nobody sees between.
-fn disguised(piece: &str, start: usize, found: &mut Vec<Found>) {
+fn disguised(piece: &str, start: usize, found: &mut Vec<PiiMatch>) {
     let plain = |letter: char| {
         let digit = digit(letter).map(|value| char::from(b'0' + value));
         if letter.is_ascii() { Some(letter) } else { digit.or_else(|| lookalike(letter)) }
@@ -142,24 +142,24 @@ fn disguised(piece: &str, start: usize, found: &mut Vec<Found>) {
             }
             None if unseen(letter) => {}
             None => {
-                found.extend(code(&word).map(|kind| Found { kind, range: range.clone() }));
+                found.extend(code(&word).map(|kind| PiiMatch { kind, range: range.clone() }));
                 word.clear();
             }
         }
     }
 }
 
-fn code(word: &str) -> Option<Kind> {
+fn code(word: &str) -> Option<PiiKind> {
     match word.len() {
-        15 if sums::gstin(word) => Some(Kind::Gstin),
-        10 if sums::pan(word) => Some(Kind::Pan),
-        11 if sums::ifsc(word) => Some(Kind::Ifsc),
+        15 if sums::gstin(word) => Some(PiiKind::Gstin),
+        10 if sums::pan(word) => Some(PiiKind::Pan),
+        11 if sums::ifsc(word) => Some(PiiKind::Ifsc),
         _ => None,
     }
 }
 
 /// What a run of digits holds: Aadhaar and card numbers, telephone numbers, accounts.
-fn numbers(text: &str, run: &Run, found: &mut Vec<Found>) {
+fn numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
     let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
     if total < 6 {
         return;
@@ -172,13 +172,13 @@ fn numbers(text: &str, run: &Run, found: &mut Vec<Found>) {
     let start = run.groups.first().map_or(0, |group| group.range.start);
     let before = words_before(text, start);
     let said = |list: &[&str]| before.iter().any(|word| list.contains(&word.as_str()));
-    let named = if said(ACCOUNT) && !run.amount { Some(Kind::Account) } else { None };
+    let named = if said(ACCOUNT) && !run.amount { Some(PiiKind::Account) } else { None };
     let other = said(aadhaar::OTHERS)
         || said(aadhaar::WHOLE)
         || said(&["id"])
         || (named.is_some() && !said(&["kard", "card", "kredit", "debit"]));
     if let Some(range) = card(run, other) {
-        found.push(Found { kind: Kind::Card, range });
+        found.push(PiiMatch { kind: PiiKind::Card, range });
         return;
     }
     let mut from = 0;
@@ -191,19 +191,19 @@ fn numbers(text: &str, run: &Run, found: &mut Vec<Found>) {
                 range.start =
                     text.get(..range.start).and_then(|front| front.rfind('+')).unwrap_or(range.start);
             }
-            found.push(Found { kind: Kind::Phone, range });
+            found.push(PiiMatch { kind: PiiKind::Phone, range });
             from += used;
         } else {
             from += 1;
         }
     }
     if let Some(kind) = named {
-        found.extend(account(run).map(|range| Found { kind, range }));
+        found.extend(account(run).map(|range| PiiMatch { kind, range }));
     }
 }
 
 /// How many groups at the front of a list are one telephone number.
-fn phone(run: &Run, groups: &[Group], first: bool, said: bool) -> Option<usize> {
+fn phone(run: &NumberCandidate, groups: &[DigitGroup], first: bool, said: bool) -> Option<usize> {
     if run.amount || (run.glued && !run.plus) {
         return None;
     }
@@ -251,7 +251,7 @@ fn is_dialled(digits: &[u8], plus: bool, last: bool) -> bool {
 }
 
 /// A card: 13 to 19 digits in one piece or in fours, of a network, that keep the sum.
-fn card(run: &Run, other: bool) -> Option<Range<usize>> {
+fn card(run: &NumberCandidate, other: bool) -> Option<Range<usize>> {
     if run.amount || run.plus || other {
         return None;
     }
@@ -266,7 +266,7 @@ fn card(run: &Run, other: bool) -> Option<Range<usize>> {
 }
 
 /// The digits after a word for an account: six to eighteen of them, in one piece or in fours.
-fn account(run: &Run) -> Option<Range<usize>> {
+fn account(run: &NumberCandidate) -> Option<Range<usize>> {
     let first = run.groups.first()?;
     if (6..=18).contains(&first.values.len()) {
         let round = first.values.ends_with(&[0, 0]) && first.values.len() < 9;
@@ -283,36 +283,36 @@ fn account(run: &Run) -> Option<Range<usize>> {
 mod tests {
     use super::*;
 
-    fn all(text: &str) -> Vec<(Kind, &str)> {
+    fn all(text: &str) -> Vec<(PiiKind, &str)> {
         find(text).into_iter().map(|one| (one.kind, &text[one.range])).collect()
     }
 
     #[test]
     fn what_points_at_somebody_is_found() {
         for (text, kind, said) in [
-            ("call 98765 43210 now", Kind::Phone, "98765 43210"),
-            ("+91-98765-43210", Kind::Phone, "+91-98765-43210"),
-            ("९८७६५४३२१० पर", Kind::Phone, "९८७६५४३२१०"),
-            ("09876543210", Kind::Phone, "09876543210"),
-            ("919876543210 ko 500", Kind::Phone, "919876543210"),
-            ("+1 (415) 555-2671", Kind::Phone, "+1 (415) 555-2671"),
-            ("+44 20 7946 0958.", Kind::Phone, "+44 20 7946 0958"),
-            ("022 2345 6789", Kind::Phone, "022 2345 6789"),
-            ("9\u{200B}876543210", Kind::Phone, "9\u{200B}876543210"),
-            ("mail ramesh.k@example.co.in.", Kind::Email, "ramesh.k@example.co.in"),
-            ("pay ramesh@okaxis today", Kind::Upi, "ramesh@okaxis"),
-            ("9876543210@ybl", Kind::Upi, "9876543210@ybl"),
-            ("GSTIN 27AAPFU0939F1ZV", Kind::Gstin, "27AAPFU0939F1ZV"),
-            ("pan abcpk1234f", Kind::Pan, "abcpk1234f"),
-            ("pan ABCPK१२३४Fहै", Kind::Pan, "ABCPK१२३४F"),
-            ("ABC\u{200B}PK1234F", Kind::Pan, "ABC\u{200B}PK1234F"),
-            ("IFSC HDFC0001234", Kind::Ifsc, "HDFC0001234"),
-            ("card 4111 1111 1111 1111", Kind::Card, "4111 1111 1111 1111"),
-            ("a/c no 123456789, ok", Kind::Account, "123456789"),
-            ("x@y.co", Kind::Email, "x@y.co"),
-            ("खाता 50100123456789", Kind::Account, "50100123456789"),
-            ("account 5010 0123 4567 89", Kind::Account, "5010 0123 4567 89"),
-            ("2345 6789 0124", Kind::Aadhaar, "2345 6789 0124"),
+            ("call 98765 43210 now", PiiKind::Phone, "98765 43210"),
+            ("+91-98765-43210", PiiKind::Phone, "+91-98765-43210"),
+            ("९८७६५४३२१० पर", PiiKind::Phone, "९८७६५४३२१०"),
+            ("09876543210", PiiKind::Phone, "09876543210"),
+            ("919876543210 ko 500", PiiKind::Phone, "919876543210"),
+            ("+1 (415) 555-2671", PiiKind::Phone, "+1 (415) 555-2671"),
+            ("+44 20 7946 0958.", PiiKind::Phone, "+44 20 7946 0958"),
+            ("022 2345 6789", PiiKind::Phone, "022 2345 6789"),
+            ("9\u{200B}876543210", PiiKind::Phone, "9\u{200B}876543210"),
+            ("mail ramesh.k@example.co.in.", PiiKind::Email, "ramesh.k@example.co.in"),
+            ("pay ramesh@okaxis today", PiiKind::Upi, "ramesh@okaxis"),
+            ("9876543210@ybl", PiiKind::Upi, "9876543210@ybl"),
+            ("GSTIN 27AAPFU0939F1ZV", PiiKind::Gstin, "27AAPFU0939F1ZV"),
+            ("pan abcpk1234f", PiiKind::Pan, "abcpk1234f"),
+            ("pan ABCPK१२३४Fहै", PiiKind::Pan, "ABCPK१२३४F"),
+            ("ABC\u{200B}PK1234F", PiiKind::Pan, "ABC\u{200B}PK1234F"),
+            ("IFSC HDFC0001234", PiiKind::Ifsc, "HDFC0001234"),
+            ("card 4111 1111 1111 1111", PiiKind::Card, "4111 1111 1111 1111"),
+            ("a/c no 123456789, ok", PiiKind::Account, "123456789"),
+            ("x@y.co", PiiKind::Email, "x@y.co"),
+            ("खाता 50100123456789", PiiKind::Account, "50100123456789"),
+            ("account 5010 0123 4567 89", PiiKind::Account, "5010 0123 4567 89"),
+            ("2345 6789 0124", PiiKind::Aadhaar, "2345 6789 0124"),
         ] {
             assert_eq!(all(text), [(kind, said)], "{text}");
         }
@@ -324,7 +324,7 @@ mod tests {
         ] {
             assert_eq!(all(two).len(), 2, "{two}");
         }
-        assert_eq!(all("98765 43210 500 bhejo"), [(Kind::Phone, "98765 43210")]);
+        assert_eq!(all("98765 43210 500 bhejo"), [(PiiKind::Phone, "98765 43210")]);
     }
 
     #[test]

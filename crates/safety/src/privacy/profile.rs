@@ -1,19 +1,19 @@
 //! What may leave through a tool or a log: by kind, and by field.
 
-use munshi_lang::letters::Words;
+use munshi_lang::letters::TextWords;
 use munshi_lang::names::cues;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fields::{Fields, Step};
-use super::kind::{Found, Kind};
-use super::known::Known;
+use super::fields::{HiddenFields, JsonPathStep};
+use super::kind::{PiiKind, PiiMatch};
+use super::known::KnownEntities;
 use super::{patterns, traces};
 
 /// Which kinds of values a tenant lets nobody have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Profile {
+pub enum RedactionProfile {
     None,
     /// Ways to reach somebody, and numbers that are somebody.
     #[default]
@@ -24,36 +24,36 @@ pub enum Profile {
     Finance,
 }
 
-impl Profile {
+impl RedactionProfile {
     /// Whether values of a kind are hidden.
-    pub const fn hides(self, kind: Kind) -> bool {
+    pub const fn hides(self, kind: PiiKind) -> bool {
         match self {
             Self::None => false,
             Self::Standard => {
                 matches!(
                     kind,
-                    Kind::Phone
-                        | Kind::Email
-                        | Kind::Account
-                        | Kind::Upi
-                        | Kind::Pan
-                        | Kind::Card
-                        | Kind::Aadhaar
-                        | Kind::Ssn
+                    PiiKind::Phone
+                        | PiiKind::Email
+                        | PiiKind::Account
+                        | PiiKind::Upi
+                        | PiiKind::Pan
+                        | PiiKind::Card
+                        | PiiKind::Aadhaar
+                        | PiiKind::Ssn
                 )
             }
             Self::Finance => matches!(
                 kind,
-                Kind::Account
-                    | Kind::Card
-                    | Kind::Upi
-                    | Kind::Ifsc
-                    | Kind::Pan
-                    | Kind::Gstin
-                    | Kind::Aadhaar
-                    | Kind::Ssn
+                PiiKind::Account
+                    | PiiKind::Card
+                    | PiiKind::Upi
+                    | PiiKind::Ifsc
+                    | PiiKind::Pan
+                    | PiiKind::Gstin
+                    | PiiKind::Aadhaar
+                    | PiiKind::Ssn
             ),
-            Self::Hipaa => !matches!(kind, Kind::Field | Kind::Lookalike),
+            Self::Hipaa => !matches!(kind, PiiKind::Field | PiiKind::Lookalike),
         }
     }
 }
@@ -61,9 +61,9 @@ impl Profile {
 /// A tenant's profile and field list, with the entities whose names and numbers it hides.
 #[derive(Clone, Copy, Debug)]
 pub struct Redaction<'t> {
-    pub profile: Profile,
-    pub fields: &'t Fields,
-    pub known: Option<&'t Known>,
+    pub profile: RedactionProfile,
+    pub fields: &'t HiddenFields,
+    pub known: Option<&'t KnownEntities>,
 }
 
 impl Redaction<'_> {
@@ -78,7 +78,7 @@ impl Redaction<'_> {
         self.walk(value, &mut Vec::new())
     }
 
-    fn walk(&self, value: &mut Value, way: &mut Vec<Step>) -> usize {
+    fn walk(&self, value: &mut Value, way: &mut Vec<JsonPathStep>) -> usize {
         if !way.is_empty() && self.fields.name(way) {
             return blank(value);
         }
@@ -96,17 +96,17 @@ impl Redaction<'_> {
             }
             Value::Array(items) => {
                 let each = items.iter_mut().enumerate();
-                each.map(|(at, item)| self.step(item, way, Step::Item(at))).sum()
+                each.map(|(at, item)| self.step(item, way, JsonPathStep::Item(at))).sum()
             }
             Value::Object(fields) => {
                 let each = fields.iter_mut();
-                each.map(|(key, item)| self.step(item, way, Step::Key(key.to_lowercase()))).sum()
+                each.map(|(key, item)| self.step(item, way, JsonPathStep::Key(key.to_lowercase()))).sum()
             }
             Value::Null | Value::Bool(_) => 0,
         }
     }
 
-    fn step(&self, value: &mut Value, way: &mut Vec<Step>, step: Step) -> usize {
+    fn step(&self, value: &mut Value, way: &mut Vec<JsonPathStep>, step: JsonPathStep) -> usize {
         way.push(step);
         let count = self.walk(value, way);
         way.pop();
@@ -126,30 +126,30 @@ impl Redaction<'_> {
             count += found.len();
             text = hidden(&text, &found);
         }
-        if self.find(&text).is_empty() { (text, count) } else { (Kind::Field.hidden().to_owned(), count) }
+        if self.find(&text).is_empty() { (text, count) } else { (PiiKind::Field.hidden().to_owned(), count) }
     }
 
-    fn find(&self, text: &str) -> Vec<Found> {
-        if self.profile == Profile::None {
+    fn find(&self, text: &str) -> Vec<PiiMatch> {
+        if self.profile == RedactionProfile::None {
             return Vec::new();
         }
         let mut found = patterns::find(text);
         if let Some(known) = self.known {
             found.extend(known.values(text).into_iter().map(|(one, _)| one));
         }
-        if self.profile == Profile::Hipaa {
+        if self.profile == RedactionProfile::Hipaa {
             found.extend(traces::find(text));
-            let words = Words::new(text);
+            let words = TextWords::new(text);
             let spots = self.known.map(|known| known.spotter().find_in(&words)).unwrap_or_default();
             let names = spots.into_iter().map(|spot| spot.range).chain(cues::strangers(&words));
-            found.extend(names.map(|range| Found { kind: Kind::Name, range }));
+            found.extend(names.map(|range| PiiMatch { kind: PiiKind::Name, range }));
         }
         found.retain(|one| self.profile.hides(one.kind) && !is_mark(text, one));
         settle(found)
     }
 }
 
-fn hidden(text: &str, found: &[Found]) -> String {
+fn hidden(text: &str, found: &[PiiMatch]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for one in found {
@@ -162,7 +162,7 @@ fn hidden(text: &str, found: &[Found]) -> String {
 }
 
 /// Whether a find lies in what stands for something hidden already.
-fn is_mark(text: &str, one: &Found) -> bool {
+fn is_mark(text: &str, one: &PiiMatch) -> bool {
     let before = text.get(..one.range.start).and_then(|front| front.rfind('[').map(|at| (at, front)));
     before.is_some_and(|(at, front)| {
         let open = !front.get(at..).unwrap_or_default().contains(']');
@@ -174,9 +174,9 @@ fn is_mark(text: &str, one: &Found) -> bool {
 }
 
 /// Finds that lie over each other become one, of the kind that begins first.
-fn settle(mut found: Vec<Found>) -> Vec<Found> {
+fn settle(mut found: Vec<PiiMatch>) -> Vec<PiiMatch> {
     found.sort_by_key(|one| (one.range.start, std::cmp::Reverse(one.range.end)));
-    let mut settled: Vec<Found> = Vec::with_capacity(found.len());
+    let mut settled: Vec<PiiMatch> = Vec::with_capacity(found.len());
     for one in found {
         match settled.last_mut() {
             Some(last) if one.range.start < last.range.end => {
@@ -191,9 +191,9 @@ fn settle(mut found: Vec<Found>) -> Vec<Found> {
 /// Empties a value and all in it; returns how many values that were.
 fn blank(value: &mut Value) -> usize {
     match value {
-        Value::String(text) if text == Kind::Field.hidden() => 1,
+        Value::String(text) if text == PiiKind::Field.hidden() => 1,
         Value::String(text) => {
-            *text = Kind::Field.hidden().to_owned();
+            *text = PiiKind::Field.hidden().to_owned();
             1
         }
         Value::Number(number) => {
@@ -217,8 +217,8 @@ mod tests {
 
     const TEXT: &str = "Call 98765 43210 or a@b.co; a/c 123456789, IFSC HDFC0001234, GSTIN 27AAPFU0939F1ZV, pay x1@ybl ₹500 on 12/05/2026";
 
-    fn redacted(profile: Profile, text: &str) -> String {
-        let fields = Fields::default();
+    fn redacted(profile: RedactionProfile, text: &str) -> String {
+        let fields = HiddenFields::default();
         let redaction = Redaction { profile, fields: &fields, known: None };
         let once = redaction.text(text);
         assert_eq!(redaction.text(&once), once, "twice");
@@ -227,18 +227,18 @@ mod tests {
 
     #[test]
     fn profiles_hide_their_kinds() {
-        assert_eq!(redacted(Profile::None, TEXT), TEXT);
+        assert_eq!(redacted(RedactionProfile::None, TEXT), TEXT);
         assert_eq!(
-            redacted(Profile::Standard, TEXT),
+            redacted(RedactionProfile::Standard, TEXT),
             "Call [phone hidden] or [email hidden]; a/c [account hidden], IFSC HDFC0001234, GSTIN 27AAPFU0939F1ZV, pay [upi hidden] ₹500 on 12/05/2026"
         );
         assert_eq!(
-            redacted(Profile::Finance, TEXT),
+            redacted(RedactionProfile::Finance, TEXT),
             "Call 98765 43210 or a@b.co; a/c [account hidden], IFSC [ifsc hidden], GSTIN [gstin hidden], pay [upi hidden] ₹500 on 12/05/2026"
         );
         assert_eq!(
             redacted(
-                Profile::Hipaa,
+                RedactionProfile::Hipaa,
                 "Mr Sharma, MRN 445566, born 12/05/1931, age 94, PIN 560001, car MH12AB1234, 10.0.0.7, https://x.example/p?id=3, SSN 123-45-6789"
             ),
             "Mr [name hidden], MRN [record hidden], born [date hidden], age [age hidden], PIN [pin hidden], car [vehicle hidden], [address hidden], [link hidden], SSN [ssn hidden]"
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn json_keeps_its_shape_and_types() {
-        let fields = Fields::new(["notes", "customer.*.phone"]);
-        let redaction = Redaction { profile: Profile::Standard, fields: &fields, known: None };
+        let fields = HiddenFields::new(["notes", "customer.*.phone"]);
+        let redaction = Redaction { profile: RedactionProfile::Standard, fields: &fields, known: None };
         let mut value = json!({
             "notes": ["likes tea", {"deep": 7, "flag": true, "none": null}],
             "customer": {"home": {"phone": "none of yours", "name": "Ramesh"}},

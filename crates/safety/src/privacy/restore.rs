@@ -4,26 +4,26 @@ use munshi_types::Script;
 use serde_json::Value;
 
 use super::join;
-use super::session::Session;
-use super::token::{self, Read};
+use super::session::PseudonymTable;
+use super::token::{self, PseudonymParse};
 
 /// A text with its values back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoredText {
     pub text: String,
     /// Tokens that stand for nothing in this conversation, left as they are: the model made them up.
     pub unknown: Vec<String>,
 }
 
 /// Restores a reply piece by piece. It holds back only what could still be a token.
-pub struct Restorer<'s> {
-    session: &'s Session,
-    back: Holdback,
+pub struct PseudonymRestorer<'s> {
+    session: &'s PseudonymTable,
+    back: RestoreBuffer,
 }
 
 /// What a stream holds back, apart from the table that grows meanwhile.
 #[derive(Default)]
-pub(super) struct Holdback {
+pub(super) struct RestoreBuffer {
     script: Option<Script>,
     held: String,
     unknown: Vec<String>,
@@ -35,14 +35,14 @@ enum More {
     Never,
 }
 
-impl<'s> Restorer<'s> {
+impl<'s> PseudonymRestorer<'s> {
     /// For a reply whose language is read in a script.
-    pub fn new(session: &'s Session, script: Script) -> Self {
+    pub fn new(session: &'s PseudonymTable, script: Script) -> Self {
         Self::with(session, Some(script))
     }
 
-    fn with(session: &'s Session, script: Option<Script>) -> Self {
-        Self { session, back: Holdback { script, ..Holdback::default() } }
+    fn with(session: &'s PseudonymTable, script: Option<Script>) -> Self {
+        Self { session, back: RestoreBuffer { script, ..RestoreBuffer::default() } }
     }
 
     /// Takes the next piece; gives what is ready.
@@ -51,28 +51,28 @@ impl<'s> Restorer<'s> {
     }
 
     /// What was held back, and the tokens nobody knows.
-    pub fn finish(mut self) -> Restored {
+    pub fn finish(mut self) -> RestoredText {
         self.back.flush(self.session)
     }
 }
 
-impl Holdback {
+impl RestoreBuffer {
     pub(super) fn new(script: Script) -> Self {
         Self { script: Some(script), ..Self::default() }
     }
 
-    pub(super) fn push(&mut self, session: &Session, piece: &str) -> String {
+    pub(super) fn push(&mut self, session: &PseudonymTable, piece: &str) -> String {
         self.held.push_str(piece);
         self.take(session, More::May)
     }
 
     /// What was held back and the tokens nobody knew; it can go on with another text.
-    pub(super) fn flush(&mut self, session: &Session) -> Restored {
+    pub(super) fn flush(&mut self, session: &PseudonymTable) -> RestoredText {
         let text = self.take(session, More::Never);
-        Restored { text, unknown: std::mem::take(&mut self.unknown) }
+        RestoredText { text, unknown: std::mem::take(&mut self.unknown) }
     }
 
-    fn take(&mut self, session: &Session, more: More) -> String {
+    fn take(&mut self, session: &PseudonymTable, more: More) -> String {
         let held = std::mem::take(&mut self.held);
         let mut out = String::with_capacity(held.len());
         let mut at = 0;
@@ -86,10 +86,10 @@ impl Holdback {
             at += begin;
             let rest = held.get(at..).unwrap_or_default();
             match token::read(rest) {
-                Read::Unfinished if more == More::May => break,
+                PseudonymParse::Unfinished if more == More::May => break,
                 // What follows decides how the name is joined to it.
-                Read::Token { length, .. } if length == rest.len() && more == More::May => break,
-                Read::Token { kind, place, length } => {
+                PseudonymParse::Token { length, .. } if length == rest.len() && more == More::May => break,
+                PseudonymParse::Token { kind, place, length } => {
                     let next = rest.get(length..).and_then(|rest| rest.chars().next());
                     let said = rest.get(..length).unwrap_or_default();
                     at += length;
@@ -102,7 +102,7 @@ impl Holdback {
                         self.unknown.push(said.to_owned());
                     }
                 }
-                Read::Unfinished | Read::None => {
+                PseudonymParse::Unfinished | PseudonymParse::None => {
                     let letter = rest.chars().next().unwrap_or_default();
                     out.push(letter);
                     at += letter.len_utf8();
@@ -114,10 +114,10 @@ impl Holdback {
     }
 }
 
-impl Session {
+impl PseudonymTable {
     /// A whole reply with its values back, names in the script of its language where they are known in it.
-    pub fn restore(&self, text: &str, script: Script) -> Restored {
-        restore(Restorer::new(self, script), text)
+    pub fn restore(&self, text: &str, script: Script) -> RestoredText {
+        restore(PseudonymRestorer::new(self, script), text)
     }
 
     /// Arguments for a tool with their real values, as they are stored. Keys are never touched. Returns the tokens nobody
@@ -125,7 +125,7 @@ impl Session {
     pub fn restore_json(&self, value: &mut Value) -> Vec<String> {
         match value {
             Value::String(text) => {
-                let restored = restore(Restorer::with(self, None), text);
+                let restored = restore(PseudonymRestorer::with(self, None), text);
                 *text = restored.text;
                 restored.unknown
             }
@@ -136,9 +136,9 @@ impl Session {
     }
 }
 
-fn restore(mut restorer: Restorer<'_>, text: &str) -> Restored {
+fn restore(mut restorer: PseudonymRestorer<'_>, text: &str) -> RestoredText {
     let mut out = restorer.push(text);
     let rest = restorer.finish();
     out.push_str(&rest.text);
-    Restored { text: out, unknown: rest.unknown }
+    RestoredText { text: out, unknown: rest.unknown }
 }

@@ -6,31 +6,31 @@ use std::fmt;
 use munshi_types::{PersonId, Script, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::kind::Kind;
+use super::kind::PiiKind;
 use super::token;
 
 /// A token table is asked about somebody else's conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these names belong to another tenant than the conversation")]
-pub struct Crossed;
+pub struct ConversationMismatch;
 
 /// The tokens of one person's conversation with one tenant. The same value has the same token as long as it lives, so
 /// that the model can follow who is meant, and the prompt stays the same from turn to turn.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Kept", into = "Kept")]
-pub struct Session {
+pub struct PseudonymTable {
     pub(super) tenant: TenantId,
     person: PersonId,
-    slots: Vec<Slot>,
-    places: HashMap<(Kind, String), usize>,
+    slots: Vec<PseudonymEntry>,
+    places: HashMap<(PiiKind, String), usize>,
     /// Whom the conversation has met beside those everybody here knows, the newest last.
     met: Vec<String>,
 }
 
 /// What a token stands for.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Slot {
-    pub kind: Kind,
+pub(super) struct PseudonymEntry {
+    pub kind: PiiKind,
     key: String,
     /// As it is stored, then as it is written in other scripts.
     spellings: Vec<(Option<Script>, String)>,
@@ -41,7 +41,7 @@ pub(super) struct Slot {
 struct Kept {
     tenant: TenantId,
     person: PersonId,
-    slots: Vec<Slot>,
+    slots: Vec<PseudonymEntry>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     met: Vec<String>,
 }
@@ -49,7 +49,7 @@ struct Kept {
 /// So many names that were met are kept, the newest.
 const MOST_MET: usize = 1_000;
 
-impl Session {
+impl PseudonymTable {
     pub fn new(tenant: TenantId, person: PersonId) -> Self {
         Self { tenant, person, slots: Vec::new(), places: HashMap::new(), met: Vec::new() }
     }
@@ -121,7 +121,7 @@ impl Session {
     /// The token for a value; made when it has none. Past the last token the value is hidden for good.
     pub(super) fn token(
         &mut self,
-        kind: Kind,
+        kind: PiiKind,
         key: String,
         spellings: impl FnOnce() -> Vec<(Option<Script>, String)>,
     ) -> String {
@@ -133,7 +133,7 @@ impl Session {
                     return kind.hidden().to_owned();
                 }
                 self.places.insert((kind, key.clone()), place);
-                self.slots.push(Slot { kind, key, spellings: spellings() });
+                self.slots.push(PseudonymEntry { kind, key, spellings: spellings() });
                 place
             }
         };
@@ -142,7 +142,7 @@ impl Session {
 
     /// Remembers how somebody's name is written in a script nobody had it in.
     pub(super) fn learn(&mut self, key: &str, script: Script, said: &str) {
-        let place = self.places.get(&(Kind::Name, key.to_owned())).copied();
+        let place = self.places.get(&(PiiKind::Name, key.to_owned())).copied();
         let Some(slot) = place.and_then(|place| self.slots.get_mut(place)) else { return };
         if slot.spellings.iter().any(|(known, _)| *known == Some(script)) {
             return;
@@ -153,14 +153,14 @@ impl Session {
     }
 
     /// What a token stands for: in a script where it is known in that, else as it is stored.
-    pub(super) fn value(&self, kind: Kind, place: usize, script: Option<Script>) -> Option<&str> {
+    pub(super) fn value(&self, kind: PiiKind, place: usize, script: Option<Script>) -> Option<&str> {
         let slot = self.slots.get(place).filter(|slot| slot.kind == kind)?;
         let wanted = slot.spellings.iter().find(|(known, _)| script.is_some() && *known == script);
         wanted.or(slot.spellings.first()).map(|(_, text)| text.as_str())
     }
 }
 
-impl From<Kept> for Session {
+impl From<Kept> for PseudonymTable {
     fn from(kept: Kept) -> Self {
         let places =
             kept.slots.iter().enumerate().map(|(at, slot)| ((slot.kind, slot.key.clone()), at)).collect();
@@ -168,15 +168,15 @@ impl From<Kept> for Session {
     }
 }
 
-impl From<Session> for Kept {
-    fn from(session: Session) -> Self {
+impl From<PseudonymTable> for Kept {
+    fn from(session: PseudonymTable) -> Self {
         Self { tenant: session.tenant, person: session.person, slots: session.slots, met: session.met }
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for PseudonymTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
+        f.debug_struct("PseudonymTable")
             .field("tenant", &self.tenant)
             .field("person", &self.person)
             .field("tokens", &self.slots.len())
@@ -191,18 +191,18 @@ mod tests {
 
     use super::*;
 
-    fn table(people: &[u8]) -> Session {
+    fn table(people: &[u8]) -> PseudonymTable {
         let (tenant, person) =
             (TenantId::from_uuid(Uuid::from_u128(1)), PersonId::from_uuid(Uuid::from_u128(2)));
-        let mut table = Session::new(tenant, person);
+        let mut table = PseudonymTable::new(tenant, person);
         for one in people {
-            table.token(Kind::Name, format!("key-{one}"), || vec![(None, format!("Name {one}"))]);
+            table.token(PiiKind::Name, format!("key-{one}"), || vec![(None, format!("Name {one}"))]);
         }
         table
     }
 
-    fn token_of(table: &Session, one: u8) -> Option<usize> {
-        table.places.get(&(Kind::Name, format!("key-{one}"))).copied()
+    fn token_of(table: &PseudonymTable, one: u8) -> Option<usize> {
+        table.places.get(&(PiiKind::Name, format!("key-{one}"))).copied()
     }
 
     proptest! {
@@ -228,7 +228,7 @@ mod tests {
             more in prop::collection::vec(0..20_u8, 0..9),
         ) {
             let (old, new) = (table(&first), table(&[first, more].concat()));
-            let json = |table: Session| serde_json::to_value(table).unwrap();
+            let json = |table: PseudonymTable| serde_json::to_value(table).unwrap();
             prop_assert_eq!(json(old.clone().with_all_of(new.clone())), json(new.clone()));
             prop_assert_eq!(json(new.clone().with_all_of(old)), json(new));
         }
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn another_tenants_table_gives_nothing() {
-        let other = Session { tenant: TenantId::from_uuid(Uuid::from_u128(9)), ..table(&[1]) };
+        let other = PseudonymTable { tenant: TenantId::from_uuid(Uuid::from_u128(9)), ..table(&[1]) };
         assert!(table(&[]).with_all_of(other).is_empty());
     }
 }

@@ -6,15 +6,15 @@ use munshi_lang::sums::verhoeff;
 use munshi_lang::token::{digit, unseen};
 
 use super::aadhaar::{OTHERS, is_letter, is_word};
-use super::digits::{Group, is_priced, is_round, span, values, words_before};
-use super::kind::{Found, Kind};
+use super::digits::{DigitGroup, is_priced, is_round, span, values, words_before};
+use super::kind::{PiiKind, PiiMatch};
 
 /// So many signs lie between two groups at most.
 const WIDEST: usize = 3;
 
 /// Those that the word Aadhaar stands before: in groups of any size, whatever parts them.
-pub(super) fn named(text: &str) -> Vec<Found> {
-    let is_named = |chain: &[Group], window: Range<usize>| {
+pub(super) fn named(text: &str) -> Vec<PiiMatch> {
+    let is_named = |chain: &[DigitGroup], window: Range<usize>| {
         let groups = chain.get(window).unwrap_or_default();
         let start = span(groups).start;
         let glued = text.get(..start).and_then(|front| front.chars().next_back()).is_some_and(is_letter);
@@ -25,8 +25,8 @@ pub(super) fn named(text: &str) -> Vec<Found> {
 }
 
 /// Those that nothing names: three fours with one and the same sign between, and nothing beside them.
-pub(super) fn bare(text: &str) -> Vec<Found> {
-    let is_bare = |chain: &[Group], window: Range<usize>| {
+pub(super) fn bare(text: &str) -> Vec<PiiMatch> {
+    let is_bare = |chain: &[DigitGroup], window: Range<usize>| {
         let groups = chain.get(window).unwrap_or_default();
         let range = span(groups);
         let (front, rest) =
@@ -46,8 +46,8 @@ pub(super) fn bare(text: &str) -> Vec<Found> {
 }
 
 /// The windows of twelve digits that keep the sum and are wanted, none over another.
-fn found(text: &str, is_wanted: impl Fn(&[Group], Range<usize>) -> bool) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+fn found(text: &str, is_wanted: impl Fn(&[DigitGroup], Range<usize>) -> bool) -> Vec<PiiMatch> {
+    let mut all: Vec<PiiMatch> = Vec::new();
     for chain in chains(text) {
         for window in windows(&chain) {
             let groups = chain.get(window.clone()).unwrap_or_default();
@@ -56,7 +56,7 @@ fn found(text: &str, is_wanted: impl Fn(&[Group], Range<usize>) -> bool) -> Vec<
             let is_free = all.last().is_none_or(|last| last.range.end <= range.start);
             let keeps = matches!(digits.first(), Some(2..=9)) && verhoeff(&digits);
             if is_free && keeps && is_wanted(&chain, window) {
-                all.push(Found { kind: Kind::Aadhaar, range });
+                all.push(PiiMatch { kind: PiiKind::Aadhaar, range });
             }
         }
     }
@@ -64,8 +64,8 @@ fn found(text: &str, is_wanted: impl Fn(&[Group], Range<usize>) -> bool) -> Vec<
 }
 
 /// Groups of digits with nothing but signs between, a few at a time.
-fn chains(text: &str) -> Vec<Vec<Group>> {
-    let mut all: Vec<Vec<Group>> = Vec::new();
+fn chains(text: &str) -> Vec<Vec<DigitGroup>> {
+    let mut all: Vec<Vec<DigitGroup>> = Vec::new();
     let (mut open, mut signs) = (false, 0);
     for (at, letter) in text.char_indices() {
         if !open && letter.is_ascii() && !letter.is_ascii_digit() {
@@ -88,7 +88,7 @@ fn chains(text: &str) -> Vec<Vec<Group>> {
                     group.values.push(value);
                     group.range.end = end;
                 }
-                None => chain.push(Group { values: vec![value], range: at..end, sign: None }),
+                None => chain.push(DigitGroup { values: vec![value], range: at..end, sign: None }),
             }
         }
         (open, signs) = (true, 0);
@@ -98,7 +98,7 @@ fn chains(text: &str) -> Vec<Vec<Group>> {
 }
 
 /// The groups in a row that have twelve digits together.
-fn windows(chain: &[Group]) -> Vec<Range<usize>> {
+fn windows(chain: &[DigitGroup]) -> Vec<Range<usize>> {
     let ends = |from: usize| {
         let mut total = 0;
         let rest = chain.iter().enumerate().skip(from);
@@ -111,7 +111,7 @@ fn windows(chain: &[Group]) -> Vec<Range<usize>> {
     (0..chain.len()).filter_map(|from| ends(from).map(|(at, _)| from..at + 1)).collect()
 }
 
-fn is_parted_alike(text: &str, groups: &[Group]) -> bool {
+fn is_parted_alike(text: &str, groups: &[DigitGroup]) -> bool {
     let gaps: Vec<&str> = groups
         .windows(2)
         .filter_map(|pair| match pair {
@@ -122,20 +122,21 @@ fn is_parted_alike(text: &str, groups: &[Group]) -> bool {
     gaps.iter().all(|gap| gap.chars().count() == 1 && Some(gap) == gaps.first())
 }
 
-fn number(group: &Group) -> u32 {
+fn number(group: &DigitGroup) -> u32 {
     group
         .values
         .iter()
         .fold(0, |number: u32, value| number.saturating_mul(10).saturating_add((*value).into()))
 }
 
-fn is_year(group: &Group) -> bool {
+fn is_year(group: &DigitGroup) -> bool {
     group.values.len() == 4 && (1900..2100).contains(&number(group))
 }
 
 /// Whether a day stands among the groups: with the time beside it, it has twelve digits, too.
-fn is_day(groups: &[Group]) -> bool {
-    let is_short = |group: &Group, most: u32| group.values.len() <= 2 && (1..=most).contains(&number(group));
+fn is_day(groups: &[DigitGroup]) -> bool {
+    let is_short =
+        |group: &DigitGroup, most: u32| group.values.len() <= 2 && (1..=most).contains(&number(group));
     groups.windows(3).any(|three| match three {
         [day, month, year] if is_year(year) => is_short(day, 31) && is_short(month, 31),
         [year, month, day] if is_year(year) => is_short(day, 31) && is_short(month, 12),

@@ -8,7 +8,7 @@
 use munshi_lang::letters::lookalike;
 use munshi_lang::token::{digit, unseen};
 
-use super::kind::Kind;
+use super::kind::PiiKind;
 
 /// So many signs may lie between the letters and the digits: `XNM\_101`, `XNM 101`.
 const WIDEST: usize = 3;
@@ -17,9 +17,9 @@ const WIDEST: usize = 3;
 const LONGEST: usize = 64;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Read {
+pub(crate) enum PseudonymParse {
     Token {
-        kind: Kind,
+        kind: PiiKind,
         place: usize,
         /// Its length in bytes.
         length: usize,
@@ -30,7 +30,7 @@ pub(crate) enum Read {
 }
 
 /// The token for a place in a session's table; none when the table is full.
-pub(crate) fn write(kind: Kind, place: usize) -> Option<String> {
+pub(crate) fn write(kind: PiiKind, place: usize) -> Option<String> {
     let [second, third] = kind.code()?;
     let number = match place {
         0..800 => 100 + place,
@@ -47,23 +47,26 @@ pub(crate) fn begins(letter: char) -> bool {
 }
 
 /// The token a text begins with, however a model dressed it: small letters, digits of another script, marks between.
-pub(crate) fn read(text: &str) -> Read {
-    let unfinished = || if text.chars().nth(LONGEST).is_some() { Read::None } else { Read::Unfinished };
+pub(crate) fn read(text: &str) -> PseudonymParse {
+    let unfinished = || {
+        if text.chars().nth(LONGEST).is_some() { PseudonymParse::None } else { PseudonymParse::Unfinished }
+    };
     let mut letters = text.char_indices().take(LONGEST).filter(|(_, letter)| !unseen(*letter));
     let mut code = [0u8; 3];
     let mut small = false;
     for at in 0..code.len() {
         let Some((_, letter)) = letters.next() else { return unfinished() };
-        let Some(plain) = plain(letter) else { return Read::None };
+        let Some(plain) = plain(letter) else { return PseudonymParse::None };
         small |= letter.is_lowercase();
         code[at] = plain as u8;
         if !is_front(code, at) {
-            return Read::None;
+            return PseudonymParse::None;
         }
     }
     let [_, second, third] = code;
-    let Some(kind) = Kind::WITH_TOKENS.into_iter().find(|kind| kind.code() == Some([second, third])) else {
-        return Read::None;
+    let Some(kind) = PiiKind::WITH_TOKENS.into_iter().find(|kind| kind.code() == Some([second, third]))
+    else {
+        return PseudonymParse::None;
     };
     let mut between = 0;
     let mut values: Vec<u8> = Vec::with_capacity(8);
@@ -73,15 +76,15 @@ pub(crate) fn read(text: &str) -> Read {
             None if values.is_empty() && is_between(letter) && between < WIDEST => {
                 // Small letters and a space are words, not a token.
                 if small && letter.is_whitespace() {
-                    return Read::None;
+                    return PseudonymParse::None;
                 }
                 between += 1;
                 continue;
             }
-            None => return Read::None,
+            None => return PseudonymParse::None,
         }
         if let Some(place) = place(&values) {
-            return place.map_or(Read::None, |place| Read::Token {
+            return place.map_or(PseudonymParse::None, |place| PseudonymParse::Token {
                 kind,
                 place,
                 length: at + letter.len_utf8(),
@@ -114,12 +117,12 @@ fn plain(letter: char) -> Option<char> {
 /// Whether the letters up to a place begin some token.
 fn is_front(code: [u8; 3], at: usize) -> bool {
     let [first, second, third] = code;
-    let fits = |kind: Kind| {
+    let fits = |kind: PiiKind| {
         kind.code().is_some_and(|[own_second, own_third]| {
             (at < 1 || second == own_second) && (at < 2 || third == own_third)
         })
     };
-    first == b'X' && Kind::WITH_TOKENS.into_iter().any(fits)
+    first == b'X' && PiiKind::WITH_TOKENS.into_iter().any(fits)
 }
 
 const fn is_between(letter: char) -> bool {
@@ -133,23 +136,23 @@ mod tests {
     #[test]
     fn tokens_are_read_back_and_say_where_they_end() {
         for place in [0, 7, 799, 800, 9_799, 9_800, 1_009_799] {
-            let token = write(Kind::Name, place).unwrap();
-            let whole = Read::Token { kind: Kind::Name, place, length: token.len() };
+            let token = write(PiiKind::Name, place).unwrap();
+            let whole = PseudonymParse::Token { kind: PiiKind::Name, place, length: token.len() };
             assert_eq!(read(&token), whole);
             assert_eq!(read(&format!("{token}500")), whole);
             assert_eq!(read(&format!("{token}க்கு")), whole);
             for cut in 0..token.len() {
-                assert_eq!(read(&token[..cut]), Read::Unfinished, "{token} {cut}");
+                assert_eq!(read(&token[..cut]), PseudonymParse::Unfinished, "{token} {cut}");
             }
         }
-        assert_eq!(write(Kind::Name, 1_009_800), None);
+        assert_eq!(write(PiiKind::Name, 1_009_800), None);
     }
 
     #[test]
     fn nobody_waits_for_a_token_without_end() {
         for front in ["X", "XN", "XNM", "XNM1"] {
-            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(50))), Read::Unfinished);
-            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(500))), Read::None);
+            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(50))), PseudonymParse::Unfinished);
+            assert_eq!(read(&format!("{front}{}", "\u{200B}".repeat(500))), PseudonymParse::None);
         }
     }
 
@@ -166,10 +169,13 @@ mod tests {
             "X\u{200B}NM107",
             "ХNМ107",
         ] {
-            assert!(matches!(read(dressed), Read::Token { kind: Kind::Name, place: 7, .. }), "{dressed}");
+            assert!(
+                matches!(read(dressed), PseudonymParse::Token { kind: PiiKind::Name, place: 7, .. }),
+                "{dressed}"
+            );
         }
         for other in ["XN107", "XNM", "XNMa", "xnm 107", "XNM    107", "XNM017", "YNM107", "XQQ107"] {
-            assert!(!matches!(read(other), Read::Token { .. }), "{other}");
+            assert!(!matches!(read(other), PseudonymParse::Token { .. }), "{other}");
         }
     }
 }

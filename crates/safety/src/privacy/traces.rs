@@ -4,10 +4,10 @@
 use std::ops::Range;
 
 use munshi_lang::token::digit;
-use munshi_lang::{Context, When, understand};
+use munshi_lang::{DateExpression, UnderstandingContext, understand};
 
 use super::digits::{runs, words_before};
-use super::kind::{Found, Kind};
+use super::kind::{PiiKind, PiiMatch};
 
 /// Words before a number in a hospital's or an insurer's books, as the fold leaves them.
 const RECORDS: &[&str] = &[
@@ -34,7 +34,7 @@ const RECORDS: &[&str] = &[
 ];
 
 /// Everything of this found in a text, in no order.
-pub(super) fn find(text: &str) -> Vec<Found> {
+pub(super) fn find(text: &str) -> Vec<PiiMatch> {
     let mut found = Vec::new();
     words(text, &mut found);
     numbers(text, &mut found);
@@ -42,7 +42,7 @@ pub(super) fn find(text: &str) -> Vec<Found> {
 }
 
 /// Links, addresses on the net and number plates: stretches without a space.
-fn words(text: &str, found: &mut Vec<Found>) {
+fn words(text: &str, found: &mut Vec<PiiMatch>) {
     for (from, word) in pieces(text) {
         let bare = word.trim_matches(|letter: char| {
             matches!(letter, '.' | ',' | ';' | ':' | ')' | '(' | '"' | '\'' | '<' | '>' | '!' | '?')
@@ -52,15 +52,15 @@ fn words(text: &str, found: &mut Vec<Found>) {
         let lower = bare.to_ascii_lowercase();
         let kind =
             if lower.starts_with("http://") || lower.starts_with("https://") || lower.starts_with("www.") {
-                Kind::Link
+                PiiKind::Link
             } else if is_net(bare) {
-                Kind::Address
+                PiiKind::Address
             } else if is_plate(bare) {
-                Kind::Vehicle
+                PiiKind::Vehicle
             } else {
                 continue;
             };
-        found.push(Found { kind, range });
+        found.push(PiiMatch { kind, range });
     }
 }
 
@@ -91,8 +91,8 @@ fn is_plate(word: &str) -> bool {
 }
 
 /// Days, postal codes, records and ages.
-fn numbers(text: &str, found: &mut Vec<Found>) {
-    found.extend(written_days(text).map(|range| Found { kind: Kind::Date, range }));
+fn numbers(text: &str, found: &mut Vec<PiiMatch>) {
+    found.extend(written_days(text).map(|range| PiiMatch { kind: PiiKind::Date, range }));
     for run in runs(text) {
         let Some(first) = run.groups.first() else { continue };
         let before = words_before(text, first.range.start);
@@ -101,18 +101,18 @@ fn numbers(text: &str, found: &mut Vec<Found>) {
         let digits = first.values.len();
         let sizes: Vec<usize> = run.groups.iter().map(|group| group.values.len()).collect();
         let kind = if sizes == [3, 2, 4] && run.groups.iter().skip(1).all(|group| group.sign == Some('-')) {
-            Some((Kind::Ssn, super::digits::span(&run.groups)))
+            Some((PiiKind::Ssn, super::digits::span(&run.groups)))
         } else if said(RECORDS, 3) && digits > 2 && !run.amount {
-            Some((Kind::Record, first.range.clone()))
+            Some((PiiKind::Record, first.range.clone()))
         } else if (digits == 6 || sizes == [3, 3]) && said(&["pin", "pinkod", "pinkode", "pincode", "zip"], 2)
         {
-            Some((Kind::Pin, super::digits::span(&run.groups)))
+            Some((PiiKind::Pin, super::digits::span(&run.groups)))
         } else if said(&["age", "aged", "umar", "umr", "vay"], 2) && is_great(&first.values) {
-            Some((Kind::Age, first.range.clone()))
+            Some((PiiKind::Age, first.range.clone()))
         } else {
             None
         };
-        found.extend(kind.map(|(kind, range)| Found { kind, range }));
+        found.extend(kind.map(|(kind, range)| PiiMatch { kind, range }));
     }
 }
 
@@ -136,8 +136,8 @@ fn written_days(text: &str) -> impl Iterator<Item = Range<usize>> {
     }
     let mut from = 0;
     for line in text.split_inclusive('\n') {
-        let dated = |reading: &munshi_lang::DateReading| matches!(reading.when, When::Dated { .. });
-        let named = understand(line, &Context::default())
+        let dated = |reading: &munshi_lang::DateReading| matches!(reading.when, DateExpression::Dated { .. });
+        let named = understand(line, &UnderstandingContext::default())
             .dates
             .into_iter()
             .filter(|one| one.readings.iter().any(dated));

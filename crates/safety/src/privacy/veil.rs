@@ -4,38 +4,38 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use munshi_llm::ChatRequest;
-use munshi_llm::chat::Output;
-use munshi_llm::gateway::{Reveal, Veil};
+use munshi_llm::chat::ReplyFormat;
+use munshi_llm::gateway::{EventUnredactor, Redactor};
 use munshi_types::Script;
 
 use super::hide;
-use super::known::{Entity, Known};
-use super::mask::Mask;
-use super::reveal::Revealing;
-use super::session::{Crossed, Session};
+use super::known::{KnownEntities, ProtectedEntity};
+use super::mask::PiiMasker;
+use super::reveal::PseudonymRevealer;
+use super::session::{ConversationMismatch, PseudonymTable};
 
-/// Made for a turn and given to all its calls. What it hid is kept with the conversation: [`TokenVeil::session`] is
+/// Made for a turn and given to all its calls. What it hid is kept with the conversation: [`PseudonymRedactor::session`] is
 /// stored wherever a model's answer is, or a token of an earlier thought would come to stand for somebody else.
 #[derive(Clone)]
-pub struct TokenVeil {
-    known: Arc<Known>,
-    table: Arc<Table>,
+pub struct PseudonymRedactor {
+    known: Arc<KnownEntities>,
+    table: Arc<SharedPseudonyms>,
     script: Script,
 }
 
 /// The conversation's tokens, which attempts and the turn share.
-pub(super) struct Table(Mutex<Tokens>);
+pub(super) struct SharedPseudonyms(Mutex<PseudonymState>);
 
-pub(super) struct Tokens {
-    pub session: Session,
+pub(super) struct PseudonymState {
+    pub session: PseudonymTable,
     /// The people of the conversation who stand in no list, ready to be found.
-    met: Option<Arc<Known>>,
+    met: Option<Arc<KnownEntities>>,
     /// Tokens in a text that stand for nothing.
     pub invented: Vec<String>,
 }
 
-impl Tokens {
-    fn new(session: Session) -> Self {
+impl PseudonymState {
+    fn new(session: PseudonymTable) -> Self {
         let mut tokens = Self { session, met: None, invented: Vec::new() };
         tokens.make_ready();
         tokens
@@ -43,31 +43,35 @@ impl Tokens {
 
     fn make_ready(&mut self) {
         let met = self.session.met();
-        let entity = |name: &String| Entity { names: vec![name.clone()], values: Vec::new() };
-        let entities: Vec<Entity> = met.iter().map(entity).collect();
-        self.met = (!met.is_empty()).then(|| Arc::new(Known::new(self.session.tenant, &entities)));
+        let entity = |name: &String| ProtectedEntity { names: vec![name.clone()], values: Vec::new() };
+        let entities: Vec<ProtectedEntity> = met.iter().map(entity).collect();
+        self.met = (!met.is_empty()).then(|| Arc::new(KnownEntities::new(self.session.tenant, &entities)));
     }
 }
 
-impl Table {
+impl SharedPseudonyms {
     /// A table that somebody left in the middle of a change is whole all the same: it only grows.
-    pub(super) fn with<T>(&self, read: impl FnOnce(&mut Tokens) -> T) -> T {
+    pub(super) fn with<T>(&self, read: impl FnOnce(&mut PseudonymState) -> T) -> T {
         read(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl TokenVeil {
+impl PseudonymRedactor {
     /// For a reply that is read in a script. Refused when the names are another tenant's.
-    pub fn new(known: Arc<Known>, session: Session, script: Script) -> Result<Self, Crossed> {
+    pub fn new(
+        known: Arc<KnownEntities>,
+        session: PseudonymTable,
+        script: Script,
+    ) -> Result<Self, ConversationMismatch> {
         if known.tenant() != session.tenant {
-            return Err(Crossed);
+            return Err(ConversationMismatch);
         }
-        let table = Arc::new(Table(Mutex::new(Tokens::new(session))));
+        let table = Arc::new(SharedPseudonyms(Mutex::new(PseudonymState::new(session))));
         Ok(Self { known, table, script })
     }
 
     /// The table as it stands now, to be kept with the conversation.
-    pub fn session(&self) -> Session {
+    pub fn session(&self) -> PseudonymTable {
         self.table.with(|table| table.session.clone())
     }
 
@@ -86,22 +90,22 @@ impl TokenVeil {
     }
 }
 
-impl Veil for TokenVeil {
+impl Redactor for PseudonymRedactor {
     fn hide(&self, request: &ChatRequest) -> ChatRequest {
         self.table.with(|table| {
             let met = table.met.clone();
             let known = std::iter::once(&*self.known).chain(met.as_deref()).collect();
-            hide::request(&mut Mask::within(known, &mut table.session), request)
+            hide::request(&mut PiiMasker::within(known, &mut table.session), request)
         })
     }
 
-    fn reveal(&self, output: &Output) -> Box<dyn Reveal> {
-        Box::new(Revealing::new(self.table.clone(), self.script, output))
+    fn reveal(&self, output: &ReplyFormat) -> Box<dyn EventUnredactor> {
+        Box::new(PseudonymRevealer::new(self.table.clone(), self.script, output))
     }
 }
 
-impl fmt::Debug for TokenVeil {
+impl fmt::Debug for PseudonymRedactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TokenVeil").field("session", &self.session()).finish_non_exhaustive()
+        f.debug_struct("PseudonymRedactor").field("session", &self.session()).finish_non_exhaustive()
     }
 }

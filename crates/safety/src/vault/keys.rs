@@ -7,10 +7,10 @@ use munshi_types::{TenantId, Timestamp};
 use serde_json::json;
 use zeroize::Zeroizing;
 
-use super::master::Master;
-use super::seal::{Key, Place};
-use super::{By, VAULT, Vault};
-use crate::audit::Event;
+use super::master::MasterKey;
+use super::seal::{SealContext, SealKey};
+use super::{VAULT, Vault, VaultAuditContext};
+use crate::audit::AuditEvent;
 use crate::error::{Error, Result};
 
 impl Vault {
@@ -35,9 +35,9 @@ impl Vault {
     }
 
     /// The installation's key of this id; the source is read again when it is not known yet.
-    pub(super) fn master(&self, id: &str) -> Result<Arc<Master>> {
+    pub(super) fn master(&self, id: &str) -> Result<Arc<MasterKey>> {
         let known = self.masters.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let found = |masters: &[Arc<Master>]| masters.iter().find(|master| master.id == id).cloned();
+        let found = |masters: &[Arc<MasterKey>]| masters.iter().find(|master| master.id == id).cloned();
         if let Some(master) = found(&known) {
             return Ok(master);
         }
@@ -45,13 +45,13 @@ impl Vault {
         found(&masters).ok_or_else(|| self.wrong_key(id, &masters))
     }
 
-    fn reload(&self) -> Result<Vec<Arc<Master>>> {
+    fn reload(&self) -> Result<Vec<Arc<MasterKey>>> {
         let masters = self.source.load()?;
         self.masters.write().unwrap_or_else(PoisonError::into_inner).clone_from(&masters);
         Ok(masters)
     }
 
-    fn wrong_key(&self, wanted: &str, found: &[Arc<Master>]) -> Error {
+    fn wrong_key(&self, wanted: &str, found: &[Arc<MasterKey>]) -> Error {
         let source = &self.source;
         let what = match found.first() {
             None => format!("the key file {source} is missing"),
@@ -64,7 +64,7 @@ impl Vault {
     }
 
     /// The key of the transaction's tenant, if it has one.
-    pub(super) fn known_key(&self, tx: &mut Tx<'_>) -> Result<Option<Key>> {
+    pub(super) fn known_key(&self, tx: &mut Tx<'_>) -> Result<Option<SealKey>> {
         let found =
             tx.optional("SELECT key_id, wrapped FROM vault_keys WHERE tenant_id = $1", &[], |row| {
                 Ok((row.get::<String>(0)?, row.get::<Vec<u8>>(1)?))
@@ -79,7 +79,7 @@ impl Vault {
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
         now: Timestamp,
-    ) -> Result<Key> {
+    ) -> Result<SealKey> {
         if let Some(key) = self.stored_key(tx, tenant)? {
             return Ok(key);
         }
@@ -89,7 +89,7 @@ impl Vault {
         );
         let current: String = tx.one(across_tenants(text), &[], |row| row.get(0))?;
         let master = self.master(&current)?;
-        let key = Key::random(self.random.as_ref());
+        let key = SealKey::random(self.random.as_ref());
         let wrapped = self.wrap(tenant, &key, &master)?;
         tx.execute(
             across_tenants(
@@ -103,7 +103,7 @@ impl Vault {
             .ok_or_else(|| Error::Key("the tenant's key was destroyed meanwhile".to_owned()))
     }
 
-    fn stored_key(&self, tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Option<Key>> {
+    fn stored_key(&self, tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Option<SealKey>> {
         let found = tx.optional(
             across_tenants("SELECT key_id, wrapped FROM vault_keys WHERE tenant_id = $1"),
             params![tenant],
@@ -112,21 +112,21 @@ impl Vault {
         found.map(|(key_id, wrapped)| self.unwrap_key(tenant, &key_id, &wrapped)).transpose()
     }
 
-    pub(super) fn wrap(&self, tenant: TenantId, key: &Key, master: &Master) -> Result<Vec<u8>> {
-        let place = Place::TenantKey { tenant, key_id: &master.id };
+    pub(super) fn wrap(&self, tenant: TenantId, key: &SealKey, master: &MasterKey) -> Result<Vec<u8>> {
+        let place = SealContext::TenantKey { tenant, key_id: &master.id };
         master.key.seal(key.bytes(), place, self.random.as_ref())
     }
 
-    pub(super) fn unwrap_key(&self, tenant: TenantId, key_id: &str, wrapped: &[u8]) -> Result<Key> {
+    pub(super) fn unwrap_key(&self, tenant: TenantId, key_id: &str, wrapped: &[u8]) -> Result<SealKey> {
         let master = self.master(key_id)?;
-        let opened = master.key.open(wrapped, Place::TenantKey { tenant, key_id })?;
+        let opened = master.key.open(wrapped, SealContext::TenantKey { tenant, key_id })?;
         let opened = opened.filter(|bytes| bytes.len() == 32);
         let Some(bytes) = opened else {
             return Err(Error::Tampered { what: format!("the key of tenant {tenant}") });
         };
         let mut key = Zeroizing::new([0; 32]);
         key.copy_from_slice(&bytes);
-        Ok(Key::new(key))
+        Ok(SealKey::new(key))
     }
 }
 
@@ -140,7 +140,12 @@ pub(super) fn slot(tx: &mut PlatformTx<'_>, slot: &str) -> Result<Option<String>
 }
 
 /// The key is overwritten before its row goes, so that its bytes don't linger in a free page.
-pub(super) fn destroy(vault: &Vault, tx: &mut PlatformTx<'_>, tenant: TenantId, by: &By) -> Result<bool> {
+pub(super) fn destroy(
+    vault: &Vault,
+    tx: &mut PlatformTx<'_>,
+    tenant: TenantId,
+    by: &VaultAuditContext,
+) -> Result<bool> {
     tx.execute(across_tenants("DELETE FROM vault_secrets WHERE tenant_id = $1"), params![tenant])?;
     let length: Option<Vec<u8>> = tx.optional(
         across_tenants("SELECT wrapped FROM vault_keys WHERE tenant_id = $1"),
@@ -153,6 +158,6 @@ pub(super) fn destroy(vault: &Vault, tx: &mut PlatformTx<'_>, tenant: TenantId, 
         params![tenant, vec![0_u8; wrapped.len()]],
     )?;
     tx.execute(across_tenants("DELETE FROM vault_keys WHERE tenant_id = $1"), params![tenant])?;
-    vault.record(tx, tenant, by, Event::KEY_DESTROYED, "vault".to_owned(), json!({}))?;
+    vault.record(tx, tenant, by, AuditEvent::KEY_DESTROYED, "vault".to_owned(), json!({}))?;
     Ok(true)
 }

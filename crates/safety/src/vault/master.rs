@@ -12,8 +12,8 @@ use munshi_types::Random;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::seal::Key;
-use super::secret::Secret;
+use super::seal::SealKey;
+use super::secret::VaultSecret;
 use crate::error::{Error, Result};
 
 /// What the name of a key goes on with while its file is written.
@@ -21,27 +21,27 @@ const PARTIAL: &str = ".partial-";
 
 /// Where the installation's key comes from.
 #[derive(Debug)]
-pub enum KeySource {
+pub enum MasterKeySource {
     /// A file with the key in base64, made on first use. While the key is rotated, the next one is in a file beside it.
     File(PathBuf),
     /// From the settings, in base64; and the next one, for rotation.
-    Given { key: Secret, next: Option<Secret> },
+    Given { key: VaultSecret, next: Option<VaultSecret> },
 }
 
 /// One of the installation's keys. Its id says which without saying what.
-pub(super) struct Master {
+pub(super) struct MasterKey {
     pub(super) id: String,
-    pub(super) key: Key,
+    pub(super) key: SealKey,
 }
 
-impl fmt::Debug for Master {
+impl fmt::Debug for MasterKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Master({})", self.id)
     }
 }
 
-impl Master {
-    fn new(key: Key) -> Self {
+impl MasterKey {
+    fn new(key: SealKey) -> Self {
         let digest =
             Sha256::new().chain_update(b"munshi vault key id\0").chain_update(key.bytes()).finalize();
         Self { id: digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect(), key }
@@ -58,19 +58,19 @@ impl Master {
         }
         let mut key = Zeroizing::new([0; 32]);
         key.copy_from_slice(&bytes);
-        Ok(Self::new(Key::new(key)))
+        Ok(Self::new(SealKey::new(key)))
     }
 }
 
-impl KeySource {
+impl MasterKeySource {
     /// Every key there is: the one in use, and the next where one is being brought in.
-    pub(super) fn load(&self) -> Result<Vec<Arc<Master>>> {
+    pub(super) fn load(&self) -> Result<Vec<Arc<MasterKey>>> {
         let keys = match self {
             Self::File(path) => [read_file(path)?, read_file(&next_of(path))?],
             Self::Given { key, next } => [
-                Some(Master::read(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
+                Some(MasterKey::read(key.expose(), "vault.key (MUNSHI__VAULT__KEY)")?),
                 next.as_ref()
-                    .map(|next| Master::read(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
+                    .map(|next| MasterKey::read(next.expose(), "vault.next_key (MUNSHI__VAULT__NEXT_KEY)"))
                     .transpose()?,
             ],
         };
@@ -95,7 +95,7 @@ impl KeySource {
     }
 
     /// The next key, made where it is a file that is not there yet.
-    pub(super) fn next(&self, random: &dyn Random) -> Result<Arc<Master>> {
+    pub(super) fn next(&self, random: &dyn Random) -> Result<Arc<MasterKey>> {
         match self {
             Self::File(path) => {
                 let next = next_of(path);
@@ -146,7 +146,7 @@ impl KeySource {
     }
 }
 
-impl fmt::Display for KeySource {
+impl fmt::Display for MasterKeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
@@ -162,7 +162,7 @@ fn next_of(path: &Path) -> PathBuf {
 }
 
 /// None when there is no such file.
-fn read_file(path: &Path) -> Result<Option<Master>> {
+fn read_file(path: &Path) -> Result<Option<MasterKey>> {
     let failed = |error: &std::io::Error| Error::file(path, "read", error);
     let file = match File::open(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -171,7 +171,7 @@ fn read_file(path: &Path) -> Result<Option<Master>> {
     refuse_onlookers(&file, path)?;
     let mut text = Zeroizing::new(String::new());
     file.take(4096).read_to_string(&mut text).map_err(|error| failed(&error))?;
-    Master::read(&text, &path.display().to_string()).map(Some)
+    MasterKey::read(&text, &path.display().to_string()).map(Some)
 }
 
 #[cfg(unix)]
@@ -197,7 +197,7 @@ fn refuse_onlookers(_: &File, _: &Path) -> Result<()> {
 /// A new key in a new file, on disk before anything is sealed by it. A file that is there is never overwritten.
 fn make_file(path: &Path, random: &dyn Random) -> Result<()> {
     let failed = |error: std::io::Error| Error::file(path, "made", &error);
-    let text = Zeroizing::new(STANDARD.encode(Key::random(random).bytes()) + "\n");
+    let text = Zeroizing::new(STANDARD.encode(SealKey::random(random).bytes()) + "\n");
     // Under its own name only when it is whole: a crash must not leave half a key.
     let mut partial = path.as_os_str().to_owned();
     partial.push(format!("{PARTIAL}{}", std::process::id()));

@@ -1,14 +1,14 @@
 //! A tenant's secrets, at rest and on their way to the client that needs them.
 //!
 //! Everything else holds a [`SecretRef`], `vault:razorpay.key`, which is safe to show. Only the client that talks to the
-//! other side opens it, with [`Vault::open`] or [`Vault::open_in`], and gets a [`Secret`] that can't be printed.
+//! other side opens it, with [`Vault::open`] or [`Vault::open_in`], and gets a [`VaultSecret`] that can't be printed.
 //!
 //! The installation has one key, outside the database; it wraps a key for each tenant, and that seals the tenant's
 //! secrets. So rotating the installation's key touches no secret, and destroying a tenant's key forgets them all, in
 //! backups too once the installation's key has been rotated and the old one deleted.
 //!
 //! # Layout
-//! - [`Secret`], [`SecretRef`]: a value that shows nothing; its name
+//! - [`VaultSecret`], [`SecretRef`]: a value that shows nothing; its name
 //! - [`Vault`]: setting, listing, opening, removing; `keys`: the tenants' own keys
 //! - `master`: the installation's key; `rotate`: bringing in another; `seal`: the cipher
 
@@ -20,40 +20,40 @@ mod secret;
 #[cfg(test)]
 mod tests;
 
-pub use master::KeySource;
-pub use rotate::Rotated;
-pub use secret::{Secret, SecretRef};
+pub use master::MasterKeySource;
+pub use rotate::MasterKeyRotation;
+pub use secret::{SecretRef, VaultSecret};
 
 use std::sync::{Arc, RwLock};
 
 use munshi_identity::codes::CodeKey;
-use munshi_store::{Db, Door, PlatformTx, Tx, across_tenants, params};
-use munshi_types::{Ids, Random, TenantId, Timestamp};
+use munshi_store::{Db, PlatformScope, PlatformTx, Tx, across_tenants, params};
+use munshi_types::{IdGenerator, Random, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use self::master::Master;
-use self::seal::Place;
-use crate::audit::{self, Actor, Event, NewEntry, PseudonymKey};
+use self::master::MasterKey;
+use self::seal::SealContext;
+use crate::audit::{self, AuditActor, AuditEvent, NewAuditEntry, PseudonymKey};
 use crate::error::{Error, Result};
 
 /// Looking after keys and secrets, across tenants.
-pub const VAULT: Door = Door::new("vault");
+pub const VAULT: PlatformScope = PlatformScope::new("vault");
 
 /// The vault of the installation: one for the process.
 #[derive(Clone, Debug)]
 pub struct Vault {
     db: Db,
-    source: Arc<KeySource>,
+    source: Arc<MasterKeySource>,
     /// The keys as they were last read; read again when one is missing, since another process may rotate them.
-    masters: Arc<RwLock<Vec<Arc<Master>>>>,
+    masters: Arc<RwLock<Vec<Arc<MasterKey>>>>,
     random: Arc<dyn Random>,
-    ids: Ids,
+    ids: IdGenerator,
 }
 
 /// What may be told of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct SecretInfo {
     pub name: String,
     /// How often it has been set.
     pub version: i64,
@@ -62,8 +62,8 @@ pub struct Listed {
 
 /// Who does something to the vault, and when: it is written down with it.
 #[derive(Clone, Debug)]
-pub struct By {
-    pub actor: Actor,
+pub struct VaultAuditContext {
+    pub actor: AuditActor,
     pub now: Timestamp,
 }
 
@@ -72,9 +72,9 @@ impl Vault {
     /// key is refused.
     pub async fn start(
         db: Db,
-        source: KeySource,
+        source: MasterKeySource,
         random: Arc<dyn Random>,
-        ids: Ids,
+        ids: IdGenerator,
         now: Timestamp,
     ) -> Result<Self> {
         let vault = Self { db, source: Arc::new(source), masters: Arc::default(), random, ids };
@@ -83,7 +83,13 @@ impl Vault {
     }
 
     /// Seals a secret under its name; one that was there is replaced. Gives its version.
-    pub async fn set(&self, tenant: TenantId, name: &SecretRef, secret: Secret, by: By) -> Result<i64> {
+    pub async fn set(
+        &self,
+        tenant: TenantId,
+        name: &SecretRef,
+        secret: VaultSecret,
+        by: VaultAuditContext,
+    ) -> Result<i64> {
         let (vault, name) = (self.clone(), name.clone());
         self.db.platform(VAULT).write(move |tx| vault.set_in(tx, tenant, &name, &secret, &by)).await
     }
@@ -94,12 +100,12 @@ impl Vault {
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
         name: &SecretRef,
-        secret: &Secret,
-        by: &By,
+        secret: &VaultSecret,
+        by: &VaultAuditContext,
     ) -> Result<i64> {
         let key = self.tenant_key(tx, tenant, by.now)?;
         let version = version(tx, tenant, name)?.unwrap_or(0) + 1;
-        let place = Place::Secret { tenant, name: name.name(), version };
+        let place = SealContext::Secret { tenant, name: name.name(), version };
         let sealed = key.seal(secret.expose().as_bytes(), place, self.random.as_ref())?;
         tx.execute(
             across_tenants(
@@ -110,7 +116,7 @@ impl Vault {
             params![tenant, name.name(), version, sealed, by.now],
         )?;
         let payload = json!({ "version": version });
-        self.record(tx, tenant, by, Event::SECRET_SET, name.to_string(), payload)?;
+        self.record(tx, tenant, by, AuditEvent::SECRET_SET, name.to_string(), payload)?;
         Ok(version)
     }
 
@@ -120,9 +126,9 @@ impl Vault {
         &self,
         tenant: TenantId,
         name: &SecretRef,
-        known: Secret,
-        secret: Secret,
-        by: By,
+        known: VaultSecret,
+        secret: VaultSecret,
+        by: VaultAuditContext,
     ) -> Result<bool> {
         let (vault, name) = (self.clone(), name.clone());
         let unit = move |tx: &mut PlatformTx<'_>| {
@@ -140,13 +146,13 @@ impl Vault {
     }
 
     /// Opens a secret of one tenant.
-    pub async fn open(&self, tenant: TenantId, reference: &SecretRef) -> Result<Secret> {
+    pub async fn open(&self, tenant: TenantId, reference: &SecretRef) -> Result<VaultSecret> {
         let (vault, reference) = (self.clone(), reference.clone());
         self.db.read(tenant, move |tx| vault.open_in(tx, &reference)).await
     }
 
     /// Opens a secret of the transaction's tenant.
-    pub fn open_in(&self, tx: &mut Tx<'_>, reference: &SecretRef) -> Result<Secret> {
+    pub fn open_in(&self, tx: &mut Tx<'_>, reference: &SecretRef) -> Result<VaultSecret> {
         let tenant = tx.tenant();
         let found = tx.optional(
             "SELECT s.version, s.sealed, k.key_id, k.wrapped FROM vault_secrets s
@@ -157,18 +163,18 @@ impl Vault {
         )?;
         let Some((version, sealed, key_id, wrapped)) = found else { return Err(missing(tenant, reference)) };
         let key = self.unwrap_key(tenant, &key_id, &wrapped)?;
-        let opened = key.open(&sealed, Place::Secret { tenant, name: reference.name(), version })?;
+        let opened = key.open(&sealed, SealContext::Secret { tenant, name: reference.name(), version })?;
         let tampered = || Error::Tampered { what: format!("the secret {}", reference.name()) };
-        opened.as_ref().and_then(Secret::from_bytes).ok_or_else(tampered)
+        opened.as_ref().and_then(VaultSecret::from_bytes).ok_or_else(tampered)
     }
 
     /// Every secret of a tenant, by name, without its value.
-    pub async fn list(&self, tenant: TenantId) -> Result<Vec<Listed>> {
+    pub async fn list(&self, tenant: TenantId) -> Result<Vec<SecretInfo>> {
         list(&self.db, tenant).await
     }
 
     /// False when there was none of this name.
-    pub async fn remove(&self, tenant: TenantId, name: &SecretRef, by: By) -> Result<bool> {
+    pub async fn remove(&self, tenant: TenantId, name: &SecretRef, by: VaultAuditContext) -> Result<bool> {
         let (vault, name) = (self.clone(), name.clone());
         self.db
             .platform(VAULT)
@@ -180,7 +186,7 @@ impl Vault {
                 if removed == 0 {
                     return Ok(false);
                 }
-                vault.record(tx, tenant, &by, Event::SECRET_REMOVED, name.to_string(), json!({}))?;
+                vault.record(tx, tenant, &by, AuditEvent::SECRET_REMOVED, name.to_string(), json!({}))?;
                 Ok(true)
             })
             .await
@@ -188,7 +194,7 @@ impl Vault {
 
     /// Forgets a tenant's secrets and destroys its key: what was sealed with it, here or in a copy, and what its
     /// pseudonyms stood for, can't be known again. False when it had none.
-    pub async fn destroy(&self, tenant: TenantId, by: By) -> Result<bool> {
+    pub async fn destroy(&self, tenant: TenantId, by: VaultAuditContext) -> Result<bool> {
         let vault = self.clone();
         self.db.platform(VAULT).write(move |tx| keys::destroy(&vault, tx, tenant, &by)).await
     }
@@ -204,7 +210,7 @@ impl Vault {
     }
 
     /// The tenant's key, made where it has none yet.
-    async fn own_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::Key> {
+    async fn own_key(&self, tenant: TenantId, now: Timestamp) -> Result<seal::SealKey> {
         let vault = self.clone();
         if let Some(key) = self.db.read(tenant, move |tx| vault.known_key(tx)).await? {
             return Ok(key);
@@ -217,23 +223,23 @@ impl Vault {
         &self,
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
-        by: &By,
-        event: Event,
+        by: &VaultAuditContext,
+        event: AuditEvent,
         subject: String,
         payload: serde_json::Value,
     ) -> Result<()> {
-        let entry = NewEntry { actor: by.actor.clone(), event, subject, payload };
+        let entry = NewAuditEntry { actor: by.actor.clone(), event, subject, payload };
         tx.as_tenant(tenant, |tx| audit::append(tx, &entry, by.now, &self.ids).map(|_| ()))
     }
 }
 
 /// Every secret of a tenant, by name, without its value; no key is needed for that.
-pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<Listed>> {
+pub async fn list(db: &Db, tenant: TenantId) -> Result<Vec<SecretInfo>> {
     db.read(tenant, |tx| {
         Ok(tx.all(
             "SELECT name, version, set_at FROM vault_secrets WHERE tenant_id = $1 ORDER BY name",
             &[],
-            |row| Ok(Listed { name: row.get(0)?, version: row.get(1)?, set_at: row.get(2)? }),
+            |row| Ok(SecretInfo { name: row.get(0)?, version: row.get(1)?, set_at: row.get(2)? }),
         )?)
     })
     .await

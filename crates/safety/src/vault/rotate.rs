@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::keys::slot;
-use super::{By, VAULT, Vault};
-use crate::audit::Event;
+use super::{VAULT, Vault, VaultAuditContext};
+use crate::audit::AuditEvent;
 use crate::error::{Error, Result};
 
 /// How many tenants' keys are wrapped anew in one transaction.
@@ -22,7 +22,7 @@ const STEP: u32 = 100;
 
 /// What rotating did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Rotated {
+pub struct MasterKeyRotation {
     /// The ids of the keys, old and new.
     pub from: String,
     pub to: String,
@@ -35,7 +35,7 @@ pub struct Rotated {
 }
 
 /// The ids of both keys, and whether a rotation was under way already.
-pub(super) struct Begun {
+pub(super) struct RotationStart {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) resumed: bool,
@@ -44,7 +44,7 @@ pub(super) struct Begun {
 impl Vault {
     /// Replaces the installation's key by another. Run again after a crash, it goes on where it stopped. Others may use
     /// the vault meanwhile, also in other processes.
-    pub async fn rotate(&self, by: By) -> Result<Rotated> {
+    pub async fn rotate(&self, by: VaultAuditContext) -> Result<MasterKeyRotation> {
         let begun = self.begin_rotation(&by).await?;
         let mut keys = 0;
         loop {
@@ -55,16 +55,16 @@ impl Vault {
         }
         let advice = self.source.settle(&begun.from)?;
         self.end_rotation(&begun, by, keys).await?;
-        Ok(Rotated { from: begun.from, to: begun.to, keys, resumed: begun.resumed, advice })
+        Ok(MasterKeyRotation { from: begun.from, to: begun.to, keys, resumed: begun.resumed, advice })
     }
 
-    pub(super) async fn begin_rotation(&self, by: &By) -> Result<Begun> {
+    pub(super) async fn begin_rotation(&self, by: &VaultAuditContext) -> Result<RotationStart> {
         let slots = |tx: &mut PlatformTx<'_>| Ok::<_, Error>((slot(tx, "current")?, slot(tx, "retiring")?));
         let (current, retiring) = self.db.platform(VAULT).read(slots).await?;
         let current = current.ok_or_else(|| Error::Key("there is no key to rotate yet".to_owned()))?;
         if let Some(from) = retiring {
             self.master(&current)?;
-            return Ok(Begun { from, to: current, resumed: true });
+            return Ok(RotationStart { from, to: current, resumed: true });
         }
         self.master(&current)?;
         self.source.tidy()?;
@@ -90,11 +90,11 @@ impl Vault {
             Ok(())
         };
         self.db.platform(VAULT).write(switch).await?;
-        Ok(Begun { from: current, to: next, resumed: false })
+        Ok(RotationStart { from: current, to: next, resumed: false })
     }
 
     /// Wraps some tenants' keys anew and says how many; 0 when none is left.
-    pub(super) async fn rewrap(&self, begun: &Begun) -> Result<u64> {
+    pub(super) async fn rewrap(&self, begun: &RotationStart) -> Result<u64> {
         let (vault, from, to) = (self.clone(), begun.from.clone(), begun.to.clone());
         self.db.platform(VAULT).write(move |tx| vault.rewrap_some(tx, &from, &to)).await
     }
@@ -122,7 +122,12 @@ impl Vault {
         Ok(rows.len() as u64)
     }
 
-    pub(super) async fn end_rotation(&self, begun: &Begun, by: By, keys: u64) -> Result<()> {
+    pub(super) async fn end_rotation(
+        &self,
+        begun: &RotationStart,
+        by: VaultAuditContext,
+        keys: u64,
+    ) -> Result<()> {
         let (vault, from, to) = (self.clone(), begun.from.clone(), begun.to.clone());
         let end = move |tx: &mut PlatformTx<'_>| {
             tx.execute(
@@ -130,7 +135,7 @@ impl Vault {
                 params![from],
             )?;
             let payload = json!({ "from": from, "to": to, "keys": keys });
-            vault.record(tx, TenantId::PLATFORM, &by, Event::KEY_ROTATED, "vault".to_owned(), payload)
+            vault.record(tx, TenantId::PLATFORM, &by, AuditEvent::KEY_ROTATED, "vault".to_owned(), payload)
         };
         self.db.platform(VAULT).write(end).await
     }

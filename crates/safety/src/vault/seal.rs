@@ -12,11 +12,11 @@ use crate::error::{Error, Result};
 const FORM: u8 = 1;
 
 /// 256 bits that are wiped when dropped.
-pub(super) struct Key(Zeroizing<[u8; 32]>);
+pub(super) struct SealKey(Zeroizing<[u8; 32]>);
 
 /// What a sealed value belongs to.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum SealContext<'a> {
     /// A tenant's key, wrapped by the installation's key of this id.
     TenantKey {
         tenant: TenantId,
@@ -29,7 +29,7 @@ pub(super) enum Place<'a> {
     },
 }
 
-impl Place<'_> {
+impl SealContext<'_> {
     /// Every part has a fixed length but the last, so that no two places have the same bytes.
     fn bytes(self) -> Vec<u8> {
         match self {
@@ -47,7 +47,7 @@ impl Place<'_> {
     }
 }
 
-impl Key {
+impl SealKey {
     pub(super) fn new(bytes: Zeroizing<[u8; 32]>) -> Self {
         Self(bytes)
     }
@@ -70,7 +70,7 @@ impl Key {
         bytes
     }
 
-    pub(super) fn seal(&self, value: &[u8], place: Place<'_>, random: &dyn Random) -> Result<Vec<u8>> {
+    pub(super) fn seal(&self, value: &[u8], place: SealContext<'_>, random: &dyn Random) -> Result<Vec<u8>> {
         let failed = |_| Error::Key("the value can't be sealed".to_owned());
         let mut nonce = [0; NONCE_LEN];
         random.fill(&mut nonce);
@@ -87,7 +87,7 @@ impl Key {
     }
 
     /// None when it was sealed by another key, for another place, or was altered.
-    pub(super) fn open(&self, sealed: &[u8], place: Place<'_>) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    pub(super) fn open(&self, sealed: &[u8], place: SealContext<'_>) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let Some((&FORM, rest)) = sealed.split_first() else { return Ok(None) };
         let Some((nonce, body)) = rest.split_at_checked(NONCE_LEN) else { return Ok(None) };
         let Ok(nonce) = Nonce::try_assume_unique_for_key(nonce) else { return Ok(None) };
@@ -119,16 +119,16 @@ mod tests {
 
     #[test]
     fn it_opens_only_with_its_key_and_in_its_place() {
-        let (key, other) = (Key::random(&SystemRandom), Key::random(&SystemRandom));
-        let place = Place::Secret { tenant: tenant(1), name: "a", version: 1 };
+        let (key, other) = (SealKey::random(&SystemRandom), SealKey::random(&SystemRandom));
+        let place = SealContext::Secret { tenant: tenant(1), name: "a", version: 1 };
         let sealed = key.seal(b"hunter2", place, &SystemRandom).unwrap();
         assert_eq!(key.open(&sealed, place).unwrap().unwrap()[..], b"hunter2"[..]);
         assert!(other.open(&sealed, place).unwrap().is_none());
         for elsewhere in [
-            Place::Secret { tenant: tenant(2), name: "a", version: 1 },
-            Place::Secret { tenant: tenant(1), name: "b", version: 1 },
-            Place::Secret { tenant: tenant(1), name: "a", version: 2 },
-            Place::TenantKey { tenant: tenant(1), key_id: "a" },
+            SealContext::Secret { tenant: tenant(2), name: "a", version: 1 },
+            SealContext::Secret { tenant: tenant(1), name: "b", version: 1 },
+            SealContext::Secret { tenant: tenant(1), name: "a", version: 2 },
+            SealContext::TenantKey { tenant: tenant(1), key_id: "a" },
         ] {
             assert!(key.open(&sealed, elsewhere).unwrap().is_none());
         }
@@ -138,8 +138,8 @@ mod tests {
     proptest! {
         #[test]
         fn whatever_is_altered_or_cut_does_not_open(value in proptest::collection::vec(any::<u8>(), 0..40), at: usize, bit in 0..8_u8, cut: usize) {
-            let key = Key::random(&SystemRandom);
-            let place = Place::Secret { tenant: tenant(1), name: "a", version: 1 };
+            let key = SealKey::random(&SystemRandom);
+            let place = SealContext::Secret { tenant: tenant(1), name: "a", version: 1 };
             let sealed = key.seal(&value, place, &SystemRandom).unwrap();
             let mut altered = sealed.clone();
             let at = at % altered.len();

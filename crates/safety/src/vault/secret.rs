@@ -12,23 +12,23 @@ use crate::error::Error;
 /// accident: [`expose`](Self::expose) is the one way to see it, so that it can be searched for.
 ///
 /// ```compile_fail
-/// let secret = munshi_safety::vault::Secret::new("hunter2".to_owned()).unwrap();
+/// let secret = munshi_safety::vault::VaultSecret::new("hunter2".to_owned()).unwrap();
 /// println!("{secret}");
 /// ```
 /// ```compile_fail
-/// let secret = munshi_safety::vault::Secret::new("hunter2".to_owned()).unwrap();
+/// let secret = munshi_safety::vault::VaultSecret::new("hunter2".to_owned()).unwrap();
 /// serde_json::to_string(&secret).unwrap();
 /// ```
 /// ```compile_fail
-/// let secret = munshi_safety::vault::Secret::new("hunter2".to_owned()).unwrap();
+/// let secret = munshi_safety::vault::VaultSecret::new("hunter2".to_owned()).unwrap();
 /// let copy = secret.clone();
 /// ```
-pub struct Secret(Zeroizing<String>);
+pub struct VaultSecret(Zeroizing<String>);
 
 /// A value larger than this is no secret but a document.
 const LARGEST: usize = 64 * 1024;
 
-impl Secret {
+impl VaultSecret {
     pub fn new(value: String) -> Result<Self, Error> {
         let value = Zeroizing::new(value);
         match value.len() {
@@ -51,9 +51,9 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for VaultSecret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
+        f.write_str("VaultSecret")
     }
 }
 
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn a_secret_shows_nothing_but_that_it_is_one() {
-        let secret = Secret::new("hunter2".to_owned()).unwrap();
-        assert_eq!(format!("{secret:?} {:#?}", Some(&secret)), "Secret Some(\n    Secret,\n)");
+        let secret = VaultSecret::new("hunter2".to_owned()).unwrap();
+        assert_eq!(format!("{secret:?} {:#?}", Some(&secret)), "VaultSecret Some(\n    VaultSecret,\n)");
         assert_eq!(secret.expose(), "hunter2");
-        assert!(Secret::new(String::new()).is_err());
-        assert!(Secret::new("x".repeat(LARGEST + 1)).is_err());
+        assert!(VaultSecret::new(String::new()).is_err());
+        assert!(VaultSecret::new("x".repeat(LARGEST + 1)).is_err());
     }
 
     #[test]

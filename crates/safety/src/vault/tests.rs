@@ -8,24 +8,24 @@ use munshi_test_support::database::MORNING;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{SystemRandom, TenantId};
 
-use super::{By, KeySource, Secret, SecretRef, VAULT, Vault};
-use crate::audit::{self, Actor, ActorKind, pseudonym};
+use super::{MasterKeySource, SecretRef, VAULT, Vault, VaultAuditContext, VaultSecret};
+use crate::audit::{self, AuditActor, AuditActorKind, pseudonym};
 use crate::error::{Error, Result};
 
 fn key_file(test: &TestDb) -> PathBuf {
     test.place.folder().join("vault.key")
 }
 
-async fn start_with(test: &TestDb, source: KeySource) -> Result<Vault> {
+async fn start_with(test: &TestDb, source: MasterKeySource) -> Result<Vault> {
     Vault::start(test.db.clone(), source, Arc::new(SystemRandom), test.ids.clone(), MORNING).await
 }
 
 async fn start(test: &TestDb) -> Vault {
-    start_with(test, KeySource::File(key_file(test))).await.unwrap()
+    start_with(test, MasterKeySource::File(key_file(test))).await.unwrap()
 }
 
-fn by() -> By {
-    By { actor: Actor::new(ActorKind::Operator, "asha"), now: MORNING }
+fn by() -> VaultAuditContext {
+    VaultAuditContext { actor: AuditActor::new(AuditActorKind::Operator, "asha"), now: MORNING }
 }
 
 fn name(text: &str) -> SecretRef {
@@ -33,7 +33,7 @@ fn name(text: &str) -> SecretRef {
 }
 
 async fn set(vault: &Vault, tenant: TenantId, called: &str, value: &str) -> i64 {
-    vault.set(tenant, &name(called), Secret::new(value.to_owned()).unwrap(), by()).await.unwrap()
+    vault.set(tenant, &name(called), VaultSecret::new(value.to_owned()).unwrap(), by()).await.unwrap()
 }
 
 async fn opened(vault: &Vault, tenant: TenantId, called: &str) -> Result<String> {
@@ -70,7 +70,7 @@ on_both_engines! {
     async fn only_the_one_that_is_known_is_replaced(test: TestDb) {
         let (vault, shop) = (start(&test).await, test.tenant("shop").await);
         let replace = async |known: &str, value: &str| {
-            let secret = |text: &str| Secret::new(text.to_owned()).unwrap();
+            let secret = |text: &str| VaultSecret::new(text.to_owned()).unwrap();
             vault.replace(shop, &name("a"), secret(known), secret(value), by()).await.unwrap()
         };
         assert!(!replace("one", "two").await, "there is none");
@@ -147,11 +147,11 @@ on_both_engines! {
         let (vault, one) = (start(&test).await, test.tenant("one").await);
         set(&vault, one, "a", "hunter2").await;
         let (path, other) = (key_file(&test), test.place.folder().join("other.key"));
-        let given = |text: &str| KeySource::Given { key: Secret::new(text.to_owned()).unwrap(), next: None };
+        let given = |text: &str| MasterKeySource::Given { key: VaultSecret::new(text.to_owned()).unwrap(), next: None };
         let wrong = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
         let error = start_with(&test, given(wrong)).await.unwrap_err().to_string();
         assert!(error.contains("vault.key (MUNSHI__VAULT__KEY) holds another key") && !error.contains(wrong), "{error}");
-        let error = start_with(&test, KeySource::File(other.clone())).await.unwrap_err().to_string();
+        let error = start_with(&test, MasterKeySource::File(other.clone())).await.unwrap_err().to_string();
         assert!(error.contains("other.key is missing") && error.contains("Put that key back"), "{error}");
         assert!(!other.exists(), "no second key is made beside a database that has one");
         let right = std::fs::read_to_string(&path).unwrap();
@@ -169,7 +169,7 @@ on_both_engines! {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "as it was made");
         for mode in [0o640, 0o604, 0o660, 0o644, 0o610] {
             set_mode(mode);
-            let error = start_with(&test, KeySource::File(path.clone())).await.unwrap_err().to_string();
+            let error = start_with(&test, MasterKeySource::File(path.clone())).await.unwrap_err().to_string();
             assert!(error.contains("chmod 600"), "{error}");
         }
         set_mode(0o400);
@@ -238,7 +238,7 @@ on_both_engines! {
             }
             let rotated = start(&test).await.rotate(by()).await.unwrap();
             assert_eq!(rotated.resumed, (1..=3).contains(&steps), "{rotated:?}");
-            let refused = KeySource::Given { key: Secret::new(old.trim().to_owned()).unwrap(), next: None };
+            let refused = MasterKeySource::Given { key: VaultSecret::new(old.trim().to_owned()).unwrap(), next: None };
             assert!(matches!(start_with(&test, refused).await, Err(Error::Key(_))), "the old key is of no use");
             for (number, tenant) in tenants.iter().enumerate() {
                 assert_eq!(opened(&before, *tenant, "a").await.unwrap(), format!("hunter{number}"));
@@ -248,18 +248,18 @@ on_both_engines! {
 
     async fn a_key_from_the_settings_is_rotated_to_the_next(test: TestDb) {
         let (old, new) = ("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");
-        let secret = |text: &str| Secret::new(text.to_owned()).unwrap();
+        let secret = |text: &str| VaultSecret::new(text.to_owned()).unwrap();
         let one = test.tenant("one").await;
-        let vault = start_with(&test, KeySource::Given { key: secret(old), next: None }).await.unwrap();
+        let vault = start_with(&test, MasterKeySource::Given { key: secret(old), next: None }).await.unwrap();
         set(&vault, one, "a", "hunter2").await;
         let error = vault.rotate(by()).await.unwrap_err().to_string();
         assert!(error.contains("MUNSHI__VAULT__NEXT_KEY"), "{error}");
-        let both = KeySource::Given { key: secret(old), next: Some(secret(new)) };
+        let both = MasterKeySource::Given { key: secret(old), next: Some(secret(new)) };
         let rotated = start_with(&test, both).await.unwrap().rotate(by()).await.unwrap();
         assert!(rotated.advice.contains("vault.next_key is now"), "{rotated:?}");
-        let vault = start_with(&test, KeySource::Given { key: secret(new), next: None }).await.unwrap();
+        let vault = start_with(&test, MasterKeySource::Given { key: secret(new), next: None }).await.unwrap();
         assert_eq!(opened(&vault, one, "a").await.unwrap(), "hunter2");
-        assert!(start_with(&test, KeySource::Given { key: secret(old), next: None }).await.is_err());
+        assert!(start_with(&test, MasterKeySource::Given { key: secret(old), next: None }).await.is_err());
     }
 
     async fn a_destroyed_key_takes_secrets_and_pseudonyms_with_it(test: TestDb) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use munshi_safety::Error;
 use munshi_safety::budget::{
-    Account, Amount, Governor, Lane, LimitTo, Measure, Period, Plan, Scope, Settings, Settled, sweep,
+    BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod,
+    BudgetScope, BudgetSettings, SettleOutcome, UsagePlan, sweep,
 };
 use munshi_store::{Db, Row, Tx, across_tenants};
 use munshi_test_support::on_both_engines;
@@ -29,15 +30,15 @@ on_both_engines! {
 
     async fn the_last_permitted_call_passes_once_ever(test: TestDb) {
         let scene = Scene::of(&test).await;
-        scene.plan(Plan::Free).await;
-        let account = tenant_alone(Lane::People);
-        scene.spend(&account, Amount { interactions: 49, ..Amount::NOTHING }).await;
+        scene.plan(UsagePlan::Free).await;
+        let account = tenant_alone(BudgetLane::People);
+        scene.spend(&account, BudgetAmount { interactions: 49, ..BudgetAmount::NOTHING }).await;
         let mut callers = JoinSet::new();
         for _ in 0..64 {
             let (db, governor, tenant) = (scene.db.clone(), scene.governor.clone(), scene.tenant);
             let (account, now) = (account.clone(), scene.now());
             callers.spawn(async move {
-                let unit = move |tx: &mut Tx<'_>| governor.reserve(tx, &account, &Amount::interaction(), now);
+                let unit = move |tx: &mut Tx<'_>| governor.reserve(tx, &account, &BudgetAmount::interaction(), now);
                 match db.write(tenant, unit).await {
                     Ok(_) => true,
                     Err(Error::OverBudget(_)) => false,
@@ -47,14 +48,14 @@ on_both_engines! {
         }
         let passed = callers.join_all().await.into_iter().filter(|passed| *passed).count();
         assert_eq!(passed, 1);
-        assert_eq!(scene.month(Measure::Interactions).await, (49, 1));
+        assert_eq!(scene.month(BudgetMeasure::Interactions).await, (49, 1));
     }
 
     async fn a_new_day_begun_by_many_at_once_counts_each_of_them(test: TestDb) {
         let scene = Scene::of(&test).await;
-        scene.plan(Plan::Free).await;
+        scene.plan(UsagePlan::Free).await;
         let (binding, person) = (Some(scene.ids.next()), Some(scene.ids.next()));
-        let account = Account { binding, person, ..tenant_alone(Lane::People) };
+        let account = BudgetAccount { binding, person, ..tenant_alone(BudgetLane::People) };
         for day in 0..3_u64 {
             scene.clock.advance(Duration::from_secs(86_400));
             let mut callers = JoinSet::new();
@@ -62,18 +63,18 @@ on_both_engines! {
                 let (db, governor, tenant) = (scene.db.clone(), scene.governor.clone(), scene.tenant);
                 let (account, now) = (account.clone(), scene.now());
                 callers.spawn(async move {
-                    db.write(tenant, move |tx| governor.reserve(tx, &account, &Amount::interaction(), now)).await
+                    db.write(tenant, move |tx| governor.reserve(tx, &account, &BudgetAmount::interaction(), now)).await
                 });
             }
             assert!(callers.join_all().await.into_iter().all(|one| one.is_ok()));
-            let held = |scope| scene.counted(Lane::People, scope, Period::Day, Measure::Interactions);
-            assert_eq!((held(Scope::Tenant).await, held(Scope::Person).await), ((0, 16), (0, 16)), "day {day}");
+            let held = |scope| scene.counted(BudgetLane::People, scope, BudgetPeriod::Day, BudgetMeasure::Interactions);
+            assert_eq!((held(BudgetScope::Tenant).await, held(BudgetScope::Person).await), ((0, 16), (0, 16)), "day {day}");
         }
     }
 
     async fn a_new_month_begun_by_many_accounts_at_once_is_no_ring_of_locks(test: TestDb) {
         let scene = Scene::of(&test).await;
-        scene.plan(Plan::Business).await;
+        scene.plan(UsagePlan::Business).await;
         let bindings: Vec<_> = (0..3).map(|_| scene.ids.next()).collect();
         let persons: Vec<_> = (0..4).map(|_| scene.ids.next()).collect();
         for month in 0..20_u64 {
@@ -82,9 +83,9 @@ on_both_engines! {
             for number in 0..48_usize {
                 let (db, governor, tenant) = (scene.db.clone(), scene.governor.clone(), scene.tenant);
                 let (binding, person) = (Some(bindings[number % 3]), Some(persons[number % 4]));
-                let (account, now) = (Account { binding, person, ..tenant_alone(Lane::People) }, scene.now());
+                let (account, now) = (BudgetAccount { binding, person, ..tenant_alone(BudgetLane::People) }, scene.now());
                 callers.spawn(async move {
-                    db.write(tenant, move |tx| governor.reserve(tx, &account, &Amount::interaction(), now)).await
+                    db.write(tenant, move |tx| governor.reserve(tx, &account, &BudgetAmount::interaction(), now)).await
                 });
             }
             for reserved in callers.join_all().await {
@@ -127,7 +128,7 @@ fn wanted() -> u64 {
 /// Tenants with bindings and persons, under limits that are reached.
 struct Town {
     db: Db,
-    governor: Arc<Governor>,
+    governor: Arc<BudgetGovernor>,
     clock: Arc<FakeClock>,
     homes: Vec<Home>,
     /// How many reservations there are to be.
@@ -144,7 +145,7 @@ struct Home {
 
 impl Town {
     async fn build(test: &munshi_test_support::TestDb) -> Self {
-        let settings = Settings { plan: Plan::Business, ..Settings::default() };
+        let settings = BudgetSettings { plan: UsagePlan::Business, ..BudgetSettings::default() };
         let wanted = wanted();
         let mut homes = Vec::new();
         for number in 0..TENANTS {
@@ -156,20 +157,25 @@ impl Town {
                 bindings: (0..3).map(|_| ids.next()).collect(),
                 persons: (0..12).map(|_| ids.next()).collect(),
             });
-            for lane in [Lane::People, Lane::Background] {
+            for lane in [BudgetLane::People, BudgetLane::Background] {
                 let limits = [
-                    (Scope::Tenant, Period::Month, Measure::Tokens, wanted * 4 / 10),
-                    (Scope::Tenant, Period::Day, Measure::Interactions, wanted * 45 / 1_000),
-                    (Scope::Binding, Period::Day, Measure::Money, wanted * 15 / 100),
-                    (Scope::Person, Period::Day, Measure::Tokens, wanted * 3 / 100),
-                    (Scope::Person, Period::Month, Measure::Jobs, wanted / 3_000),
+                    (BudgetScope::Tenant, BudgetPeriod::Month, BudgetMeasure::Tokens, wanted * 4 / 10),
+                    (
+                        BudgetScope::Tenant,
+                        BudgetPeriod::Day,
+                        BudgetMeasure::Interactions,
+                        wanted * 45 / 1_000,
+                    ),
+                    (BudgetScope::Binding, BudgetPeriod::Day, BudgetMeasure::Money, wanted * 15 / 100),
+                    (BudgetScope::Person, BudgetPeriod::Day, BudgetMeasure::Tokens, wanted * 3 / 100),
+                    (BudgetScope::Person, BudgetPeriod::Month, BudgetMeasure::Jobs, wanted / 3_000),
                 ];
                 for (scope, period, measure, limit) in limits {
-                    scene.limit(on(lane, scope, period, measure), LimitTo::AtMost(limit)).await;
+                    scene.limit(on(lane, scope, period, measure), BudgetLimitValue::AtMost(limit)).await;
                 }
             }
         }
-        let governor = Arc::new(Governor::new(settings, test.ids.clone()));
+        let governor = Arc::new(BudgetGovernor::new(settings, test.ids.clone()));
         let (db, clock) = (test.db.clone(), test.clock.clone());
         Self { db, governor, clock, homes, wanted, asked: AtomicU64::new(0), is_over: AtomicBool::new(false) }
     }
@@ -180,7 +186,7 @@ impl Town {
         while !self.is_over.load(Ordering::SeqCst) {
             let home = &self.homes[usize::try_from(looks).unwrap() % TENANTS];
             for counter in counters(&self.db, home.tenant).await {
-                for measure in Measure::ALL {
+                for measure in BudgetMeasure::ALL {
                     let (used, held, limit) = counter.figures[measure as usize];
                     assert!(limit.is_none_or(|limit| used + held <= limit), "{counter:?}");
                 }
@@ -206,7 +212,7 @@ impl Town {
                     .get(&(home.tenant, counter.lane.clone(), counter.id))
                     .copied()
                     .unwrap_or_default();
-                for measure in Measure::ALL {
+                for measure in BudgetMeasure::ALL {
                     let (used, held, _) = counter.figures[measure as usize];
                     assert_eq!((used, held), (spent[measure as usize], 0), "{measure} of {counter:?}");
                 }
@@ -230,12 +236,12 @@ impl Town {
             .iter()
             .find(|counter| counter.slot.starts_with("people 0") && counter.slot.len() == 16)
             .unwrap();
-        let (used, _, limit) = month.figures[Measure::Tokens as usize];
+        let (used, _, limit) = month.figures[BudgetMeasure::Tokens as usize];
         let rest = u64::try_from(limit.unwrap() - used).unwrap();
         let (governor, now) = (self.governor.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
-            let account = tenant_alone(Lane::People);
-            let amount = |tokens| Amount { tokens, ..Amount::NOTHING };
+            let account = tenant_alone(BudgetLane::People);
+            let amount = |tokens| BudgetAmount { tokens, ..BudgetAmount::NOTHING };
             assert!(matches!(
                 governor.reserve(tx, &account, &amount(rest + 1), now),
                 Err(Error::OverBudget(_))
@@ -243,7 +249,7 @@ impl Town {
             let reserved = governor.reserve(tx, &account, &amount(rest), now)?;
             governor.release(tx, reserved.id)
         };
-        assert_eq!(self.db.write(home.tenant, unit).await.unwrap(), Settled::Now);
+        assert_eq!(self.db.write(home.tenant, unit).await.unwrap(), SettleOutcome::Now);
     }
 }
 
@@ -300,7 +306,7 @@ impl Books {
         }
     }
 
-    fn spend(&mut self, tenant: TenantId, account: &Account, spent: &Amount) {
+    fn spend(&mut self, tenant: TenantId, account: &BudgetAccount, spent: &BudgetAmount) {
         let ids = [Some(Uuid::nil()), account.binding.map(Id::as_uuid), account.person.map(Id::as_uuid)];
         let figures =
             [spent.interactions, spent.jobs, spent.tokens, spent.money.unwrap().as_micros().unsigned_abs()];
@@ -319,7 +325,7 @@ struct Caller {
 }
 
 /// What was granted and is still to be ended.
-type Open = (ReservationId, Account, Amount);
+type Open = (ReservationId, BudgetAccount, BudgetAmount);
 
 impl Caller {
     fn new(town: Arc<Town>, number: u64) -> Self {
@@ -347,23 +353,23 @@ impl Caller {
         self.books
     }
 
-    fn account(&self, home: usize, lane: Lane) -> Account {
+    fn account(&self, home: usize, lane: BudgetLane) -> BudgetAccount {
         let home = &self.town.homes[home];
         let binding = home.bindings[usize::try_from(self.below(3)).unwrap()];
         let person = home.persons[usize::try_from(self.below(12)).unwrap()];
         let binding = (self.below(5) > 0).then_some(binding);
-        Account { binding, person: (self.below(5) > 0).then_some(person), lane, zone: Zone::default() }
+        BudgetAccount { binding, person: (self.below(5) > 0).then_some(person), lane, zone: Zone::default() }
     }
 
     /// A unit that asks for several, as one that plans a few calls does.
     async fn ask(&mut self, home: usize) -> Vec<Open> {
-        let lane = if self.below(4) == 0 { Lane::Background } else { Lane::People };
-        let asked: Vec<(Account, Amount)> = (0..A_UNIT)
+        let lane = if self.below(4) == 0 { BudgetLane::Background } else { BudgetLane::People };
+        let asked: Vec<(BudgetAccount, BudgetAmount)> = (0..A_UNIT)
             .map(|_| {
                 let job = u64::from(self.below(10) == 0);
                 let money = munshi_llm::money::Cost::from_micros(i64::try_from(self.below(20)).unwrap());
                 let (interactions, tokens) = (1, self.below(30));
-                let amount = Amount { interactions, jobs: job, tokens, output: 0, money: Some(money) };
+                let amount = BudgetAmount { interactions, jobs: job, tokens, output: 0, money: Some(money) };
                 (self.account(home, lane), amount)
             })
             .collect();
@@ -396,9 +402,9 @@ impl Caller {
                     self.books.abandoned += 1;
                     continue;
                 }
-                1..=5 => Amount::NOTHING,
+                1..=5 => BudgetAmount::NOTHING,
                 6 => most.degraded(),
-                _ => Amount { tokens: most.tokens / 2, ..most },
+                _ => BudgetAmount { tokens: most.tokens / 2, ..most },
             };
             self.books.spend(tenant, &account, &spent);
             ended.push((id, spent, self.below(8) == 0));
@@ -406,9 +412,9 @@ impl Caller {
         let governor = self.town.governor.clone();
         let unit = move |tx: &mut Tx<'_>| {
             for (id, spent, again) in ended {
-                assert_eq!(governor.settle(tx, id, &spent)?, Settled::Now);
+                assert_eq!(governor.settle(tx, id, &spent)?, SettleOutcome::Now);
                 if again {
-                    assert_eq!(governor.settle(tx, id, &spent)?, Settled::NotHeld);
+                    assert_eq!(governor.settle(tx, id, &spent)?, SettleOutcome::NotHeld);
                 }
             }
             Ok::<(), Error>(())

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use munshi_llm::Fault;
-use munshi_llm::gateway::{Budget, Spend};
+use munshi_llm::ModelError;
+use munshi_llm::gateway::{CallBudget, CallSpend};
 use munshi_llm::money::Cost;
-use munshi_safety::budget::{DurableBudget, Lane, LimitTo, Measure, Period, Scope};
+use munshi_safety::budget::{
+    BudgetLane, BudgetLimitValue, BudgetMeasure, BudgetPeriod, BudgetScope, DurableBudget,
+};
 use munshi_test_support::on_both_engines;
 
 use crate::budget::support::{Scene, on};
 
-fn spend(tokens: u64, micros: i64) -> Spend {
-    Spend { tokens, output: tokens / 2, cost: Some(Cost::from_micros(micros)) }
+fn spend(tokens: u64, micros: i64) -> CallSpend {
+    CallSpend { tokens, output: tokens / 2, cost: Some(Cost::from_micros(micros)) }
 }
 
 on_both_engines! {
@@ -20,8 +22,8 @@ on_both_engines! {
     async fn calls_are_bounded_and_booked(test: TestDb) {
         let scene = Scene::of(&test).await;
         let account = scene.person();
-        scene.limit(on(Lane::People, Scope::Person, Period::Day, Measure::Money), LimitTo::AtMost(1_000)).await;
-        let budget: Arc<dyn Budget> = Arc::new(DurableBudget {
+        scene.limit(on(BudgetLane::People, BudgetScope::Person, BudgetPeriod::Day, BudgetMeasure::Money), BudgetLimitValue::AtMost(1_000)).await;
+        let budget: Arc<dyn CallBudget> = Arc::new(DurableBudget {
             run: None,
             db: scene.db.clone(),
             governor: scene.governor.clone(),
@@ -30,14 +32,14 @@ on_both_engines! {
             clock: scene.clock.clone(),
         });
         let id = budget.reserve(spend(100, 900)).await.unwrap();
-        let Err(Fault::OverBudget(why)) = budget.reserve(spend(100, 101)).await else { panic!("over the limit") };
+        let Err(ModelError::OverBudget(why)) = budget.reserve(spend(100, 101)).await else { panic!("over the limit") };
         assert!(why.starts_with("this person's limit for the day is $0.001000"), "{why}");
         budget.settle(id, spend(60, 400)).await;
         budget.settle(id, spend(60, 400)).await;
-        assert_eq!(scene.month(Measure::Money).await, (400, 0));
-        assert_eq!(scene.month(Measure::Tokens).await, (60, 0));
+        assert_eq!(scene.month(BudgetMeasure::Money).await, (400, 0));
+        assert_eq!(scene.month(BudgetMeasure::Tokens).await, (60, 0));
         // The model of this machine costs nothing, so nothing stops it.
-        let free = budget.reserve(Spend { cost: Some(Cost::ZERO), ..Spend::default() }).await.unwrap();
-        budget.settle(free, Spend { cost: Some(Cost::ZERO), ..Spend::default() }).await;
+        let free = budget.reserve(CallSpend { cost: Some(Cost::ZERO), ..CallSpend::default() }).await.unwrap();
+        budget.settle(free, CallSpend { cost: Some(Cost::ZERO), ..CallSpend::default() }).await;
     }
 }

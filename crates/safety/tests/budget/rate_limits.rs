@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_safety::Error;
-use munshi_safety::rate_limits::{LIMITS, LimitReached, LimitRefill, LimitSubject, RateLimit, count, sweep};
+use munshi_safety::rate_limits::{LIMITS, LimitRefill, LimitSubject, RateLimit, RateLimitHit, count, sweep};
 use munshi_store::{Db, PlatformTx, Tx};
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{Clock, TenantId};
@@ -15,7 +15,7 @@ fn of(subject: LimitSubject, whose: &str, most: u32) -> RateLimit {
 }
 
 /// Counts on one node; the limit that was reached, if one was.
-async fn uses(db: &Db, test: &TestDb, tenant: TenantId, limits: Vec<RateLimit>) -> Option<LimitReached> {
+async fn uses(db: &Db, test: &TestDb, tenant: TenantId, limits: Vec<RateLimit>) -> Option<RateLimitHit> {
     let now = test.clock.now();
     match db.write(tenant, move |tx: &mut Tx<'_>| count(tx, &limits, now)).await {
         Ok(()) => None,

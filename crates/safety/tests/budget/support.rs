@@ -5,41 +5,42 @@ use std::sync::Arc;
 use munshi_llm::money::Cost;
 use munshi_safety::Error;
 use munshi_safety::budget::{
-    Account, Amount, Governor, Lane, LimitOn, LimitTo, Measure, Period, Plan, Refused, Reserved, Scope,
-    Settings, Settled, set_limit, set_plan,
+    BudgetAccount, BudgetAmount, BudgetGovernor, BudgetLane, BudgetLimitSubject, BudgetLimitValue,
+    BudgetMeasure, BudgetPeriod, BudgetRefusal, BudgetScope, BudgetSettings, Reservation, SettleOutcome,
+    UsagePlan, set_limit, set_plan,
 };
 use munshi_store::{Db, params};
 use munshi_test_support::TestDb;
-use munshi_types::{Clock, FakeClock, Ids, ReservationId, TenantId, Timestamp, Zone};
+use munshi_types::{Clock, FakeClock, IdGenerator, ReservationId, TenantId, Timestamp, Zone};
 use uuid::Uuid;
 
 pub(crate) struct Scene {
     pub(crate) db: Db,
     pub(crate) clock: Arc<FakeClock>,
-    pub(crate) ids: Ids,
-    pub(crate) governor: Arc<Governor>,
+    pub(crate) ids: IdGenerator,
+    pub(crate) governor: Arc<BudgetGovernor>,
     pub(crate) tenant: TenantId,
 }
 
 impl Scene {
     pub(crate) async fn of(test: &TestDb) -> Self {
-        Self::with(test, Settings::default()).await
+        Self::with(test, BudgetSettings::default()).await
     }
 
-    pub(crate) async fn with(test: &TestDb, settings: Settings) -> Self {
+    pub(crate) async fn with(test: &TestDb, settings: BudgetSettings) -> Self {
         let tenant = test.tenant("shop").await;
         Self::of_tenant(test, tenant).restarted(settings)
     }
 
     pub(crate) fn of_tenant(test: &TestDb, tenant: TenantId) -> Self {
-        let governor = Arc::new(Governor::new(Settings::default(), test.ids.clone()));
+        let governor = Arc::new(BudgetGovernor::new(BudgetSettings::default(), test.ids.clone()));
         let (db, clock, ids) = (test.db.clone(), test.clock.clone(), test.ids.clone());
         Self { db, clock, ids, governor, tenant }
     }
 
     /// The same database under other settings, as after a restart.
-    pub(crate) fn restarted(&self, settings: Settings) -> Self {
-        let governor = Arc::new(Governor::new(settings, self.ids.clone()));
+    pub(crate) fn restarted(&self, settings: BudgetSettings) -> Self {
+        let governor = Arc::new(BudgetGovernor::new(settings, self.ids.clone()));
         let (db, clock, ids) = (self.db.clone(), self.clock.clone(), self.ids.clone());
         Self { db, clock, ids, governor, tenant: self.tenant }
     }
@@ -48,7 +49,11 @@ impl Scene {
         self.clock.now()
     }
 
-    pub(crate) async fn try_reserve(&self, account: &Account, most: Amount) -> Result<Reserved, Refused> {
+    pub(crate) async fn try_reserve(
+        &self,
+        account: &BudgetAccount,
+        most: BudgetAmount,
+    ) -> Result<Reservation, BudgetRefusal> {
         let (governor, account, now) = (self.governor.clone(), account.clone(), self.now());
         let asked = self.db.write(self.tenant, move |tx| governor.reserve(tx, &account, &most, now)).await;
         match asked {
@@ -58,27 +63,27 @@ impl Scene {
         }
     }
 
-    pub(crate) async fn reserve(&self, account: &Account, most: Amount) -> ReservationId {
+    pub(crate) async fn reserve(&self, account: &BudgetAccount, most: BudgetAmount) -> ReservationId {
         self.try_reserve(account, most).await.unwrap_or_else(|refused| panic!("{refused}")).id
     }
 
-    pub(crate) async fn settle(&self, id: ReservationId, spent: Amount) -> Settled {
+    pub(crate) async fn settle(&self, id: ReservationId, spent: BudgetAmount) -> SettleOutcome {
         let governor = self.governor.clone();
         self.db.write(self.tenant, move |tx| governor.settle(tx, id, &spent)).await.unwrap()
     }
 
     /// Uses something up for good.
-    pub(crate) async fn spend(&self, account: &Account, amount: Amount) {
+    pub(crate) async fn spend(&self, account: &BudgetAccount, amount: BudgetAmount) {
         let id = self.reserve(account, amount).await;
-        assert_eq!(self.settle(id, amount).await, Settled::Now);
+        assert_eq!(self.settle(id, amount).await, SettleOutcome::Now);
     }
 
-    pub(crate) async fn plan(&self, plan: Plan) {
+    pub(crate) async fn plan(&self, plan: UsagePlan) {
         let now = self.now();
         self.db.write(self.tenant, move |tx| set_plan(tx, Some(plan), now)).await.unwrap();
     }
 
-    pub(crate) async fn limit(&self, on: LimitOn, to: LimitTo) {
+    pub(crate) async fn limit(&self, on: BudgetLimitSubject, to: BudgetLimitValue) {
         let now = self.now();
         self.db.write(self.tenant, move |tx| set_limit(tx, on, to, now)).await.unwrap();
     }
@@ -86,10 +91,10 @@ impl Scene {
     /// Used and held of one measure, in the counter of this scope that ends last.
     pub(crate) async fn counted(
         &self,
-        lane: Lane,
-        scope: Scope,
-        period: Period,
-        measure: Measure,
+        lane: BudgetLane,
+        scope: BudgetScope,
+        period: BudgetPeriod,
+        measure: BudgetMeasure,
     ) -> (i64, i64) {
         let read = move |tx: &mut munshi_store::Tx<'_>| {
             tx.optional(
@@ -106,35 +111,40 @@ impl Scene {
     }
 
     /// The tenant's month.
-    pub(crate) async fn month(&self, measure: Measure) -> (i64, i64) {
-        self.counted(Lane::People, Scope::Tenant, Period::Month, measure).await
+    pub(crate) async fn month(&self, measure: BudgetMeasure) -> (i64, i64) {
+        self.counted(BudgetLane::People, BudgetScope::Tenant, BudgetPeriod::Month, measure).await
     }
 
-    pub(crate) fn person(&self) -> Account {
-        Account {
+    pub(crate) fn person(&self) -> BudgetAccount {
+        BudgetAccount {
             binding: Some(self.ids.next()),
             person: Some(self.ids.next()),
-            ..tenant_alone(Lane::People)
+            ..tenant_alone(BudgetLane::People)
         }
     }
 }
 
-pub(crate) fn tenant_alone(lane: Lane) -> Account {
-    Account { binding: None, person: None, lane, zone: Zone::default() }
+pub(crate) fn tenant_alone(lane: BudgetLane) -> BudgetAccount {
+    BudgetAccount { binding: None, person: None, lane, zone: Zone::default() }
 }
 
-pub(crate) fn on(lane: Lane, scope: Scope, period: Period, measure: Measure) -> LimitOn {
-    LimitOn { lane, scope, id: None, period, measure }
+pub(crate) fn on(
+    lane: BudgetLane,
+    scope: BudgetScope,
+    period: BudgetPeriod,
+    measure: BudgetMeasure,
+) -> BudgetLimitSubject {
+    BudgetLimitSubject { lane, scope, id: None, period, measure }
 }
 
-pub(crate) fn on_one(id: Uuid, limit: LimitOn) -> LimitOn {
-    LimitOn { id: Some(id), ..limit }
+pub(crate) fn on_one(id: Uuid, limit: BudgetLimitSubject) -> BudgetLimitSubject {
+    BudgetLimitSubject { id: Some(id), ..limit }
 }
 
-pub(crate) fn cents(cents: i64) -> Amount {
-    Amount::money(Cost::from_micros(cents * 10_000))
+pub(crate) fn cents(cents: i64) -> BudgetAmount {
+    BudgetAmount::money(Cost::from_micros(cents * 10_000))
 }
 
-pub(crate) fn tokens(tokens: u64) -> Amount {
-    Amount { tokens, ..Amount::NOTHING }
+pub(crate) fn tokens(tokens: u64) -> BudgetAmount {
+    BudgetAmount { tokens, ..BudgetAmount::NOTHING }
 }

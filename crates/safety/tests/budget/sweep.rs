@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use munshi_safety::budget::{Lane, Measure, Settings, Settled, Swept, sweep};
+use munshi_safety::budget::{
+    BudgetLane, BudgetMeasure, BudgetSettings, BudgetSweepReport, SettleOutcome, sweep,
+};
 use munshi_store::across_tenants;
 use munshi_test_support::on_both_engines;
 
@@ -11,7 +13,7 @@ use crate::budget::support::{Scene, tenant_alone, tokens};
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl Scene {
-    async fn sweep(&self) -> Swept {
+    async fn sweep(&self) -> BudgetSweepReport {
         sweep(&self.db, self.governor.settings(), self.now()).await.unwrap()
     }
 
@@ -36,22 +38,22 @@ on_both_engines! {
         for (number, scene) in [&scene, &other].into_iter().enumerate() {
             for _ in 0..=number {
                 scene.reserve(&scene.person(), tokens(5)).await;
-                scene.reserve(&tenant_alone(Lane::Background), tokens(5)).await;
+                scene.reserve(&tenant_alone(BudgetLane::Background), tokens(5)).await;
             }
         }
-        assert_eq!(scene.sweep().await, Swept::default(), "nothing has expired yet");
+        assert_eq!(scene.sweep().await, BudgetSweepReport::default(), "nothing has expired yet");
         let late = scene.reserve(&scene.person(), tokens(7)).await;
         scene.clock.advance(Duration::from_secs(3600));
         let fresh = scene.reserve(&scene.person(), tokens(3)).await;
-        assert_eq!(scene.sweep().await, Swept { expired: 7, ..Swept::default() });
-        assert_eq!(scene.sweep().await, Swept::default());
-        assert_eq!((scene.month(Measure::Tokens).await, other.month(Measure::Tokens).await), ((0, 3), (0, 0)));
-        assert_eq!(scene.settle(late, tokens(7)).await, Settled::Late, "still to be booked");
-        assert_eq!(scene.settle(fresh, tokens(3)).await, Settled::Now);
+        assert_eq!(scene.sweep().await, BudgetSweepReport { expired: 7, ..BudgetSweepReport::default() });
+        assert_eq!(scene.sweep().await, BudgetSweepReport::default());
+        assert_eq!((scene.month(BudgetMeasure::Tokens).await, other.month(BudgetMeasure::Tokens).await), ((0, 3), (0, 0)));
+        assert_eq!(scene.settle(late, tokens(7)).await, SettleOutcome::Late, "still to be booked");
+        assert_eq!(scene.settle(fresh, tokens(3)).await, SettleOutcome::Now);
         scene.clock.advance(8 * DAY);
-        assert_eq!(scene.sweep().await, Swept { forgotten: 6, ..Swept::default() });
+        assert_eq!(scene.sweep().await, BudgetSweepReport { forgotten: 6, ..BudgetSweepReport::default() });
         assert_eq!(scene.rows().await.0, 0);
-        assert_eq!(scene.month(Measure::Tokens).await, (10, 0));
+        assert_eq!(scene.month(BudgetMeasure::Tokens).await, (10, 0));
     }
 
     async fn more_than_one_step_is_swept_too(test: TestDb) {
@@ -66,15 +68,15 @@ on_both_engines! {
         scene.db.write(scene.tenant, many).await.unwrap();
         scene.clock.advance(DAY);
         assert_eq!(scene.sweep().await.expired, 1_203);
-        assert_eq!(scene.month(Measure::Tokens).await, (0, 0));
+        assert_eq!(scene.month(BudgetMeasure::Tokens).await, (0, 0));
     }
 
     async fn old_days_go_and_months_stay(test: TestDb) {
-        let scene = Scene::with(&test, Settings { keep: 30 * DAY, ..Settings::default() }).await;
+        let scene = Scene::with(&test, BudgetSettings { keep: 30 * DAY, ..BudgetSettings::default() }).await;
         scene.spend(&scene.person(), tokens(5)).await;
         assert_eq!(scene.rows().await.1, 3);
         scene.clock.advance(32 * DAY);
         assert_eq!(scene.sweep().await.removed, 3);
-        assert_eq!(scene.month(Measure::Tokens).await, (5, 0));
+        assert_eq!(scene.month(BudgetMeasure::Tokens).await, (5, 0));
     }
 }

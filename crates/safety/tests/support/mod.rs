@@ -3,19 +3,19 @@
 
 use std::sync::Arc;
 
-use munshi_jobs::Queue;
+use munshi_jobs::JobQueue;
 use munshi_safety::Result;
-use munshi_safety::audit::anchors::{AnchorFile, Anchoring};
-use munshi_safety::audit::{self, Actor, ActorKind, Entry, Event, NewEntry};
-use munshi_store::Address;
-use munshi_test_support::{Engine, PATIENCE, TestDb};
+use munshi_safety::audit::anchors::{AnchorFile, AnchorService};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEntry, AuditEvent, NewAuditEntry};
+use munshi_store::DatabaseAddress;
+use munshi_test_support::{DatabaseEngine, PATIENCE, TestDb};
 use munshi_types::{EntryId, Id, TenantId};
 use serde_json::json;
 
-pub(crate) fn entry(number: i64) -> NewEntry {
-    NewEntry {
-        actor: Actor::new(ActorKind::Agent, format!("agent's {number}")),
-        event: Event::ACT_APPLIED,
+pub(crate) fn entry(number: i64) -> NewAuditEntry {
+    NewAuditEntry {
+        actor: AuditActor::new(AuditActorKind::Agent, format!("agent's {number}")),
+        event: AuditEvent::ACT_APPLIED,
         subject: "ledger.add".to_owned(),
         payload: json!({ "amount": number, "to": "राजन", "why": ["a \"b\"", null, 0.5] }),
     }
@@ -35,28 +35,28 @@ pub(crate) async fn chain(test: &TestDb, name: &str, entries: i64) -> TenantId {
     tenant
 }
 
-pub(crate) async fn entries(test: &TestDb, tenant: TenantId) -> Vec<Entry> {
+pub(crate) async fn entries(test: &TestDb, tenant: TenantId) -> Vec<AuditEntry> {
     test.db.read(tenant, |tx| audit::page(tx, i64::MIN, 10_000)).await.unwrap()
 }
 
-pub(crate) fn anchoring(test: &TestDb, every: i64) -> Anchoring {
+pub(crate) fn anchoring(test: &TestDb, every: i64) -> AnchorService {
     let file = AnchorFile::new(test.place.folder().join("anchors.jsonl"));
-    let queue = Queue::new(test.clock.clone(), test.ids.clone());
-    Anchoring::new(test.db.clone(), file, every, queue, test.clock.clone(), test.ids.clone())
+    let queue = JobQueue::new(test.clock.clone(), test.ids.clone());
+    AnchorService::new(test.db.clone(), file, every, queue, test.clock.clone(), test.ids.clone())
 }
 
 pub(crate) fn bytes(test: &TestDb, bytes: &[u8]) -> String {
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     match test.engine() {
-        Engine::Sqlite => format!("x'{hex}'"),
-        Engine::Postgres => format!("'\\x{hex}'::bytea"),
+        DatabaseEngine::Sqlite => format!("x'{hex}'"),
+        DatabaseEngine::Postgres => format!("'\\x{hex}'::bytea"),
     }
 }
 
 pub(crate) fn uuid(test: &TestDb, id: impl Id) -> String {
     match test.engine() {
-        Engine::Sqlite => bytes(test, id.as_uuid().as_bytes()),
-        Engine::Postgres => format!("'{id}'::uuid"),
+        DatabaseEngine::Sqlite => bytes(test, id.as_uuid().as_bytes()),
+        DatabaseEngine::Postgres => format!("'{id}'::uuid"),
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn by_force(test: &TestDb, statements: &str) {
 /// The same, with the triggers put back, so that others can go on.
 pub(crate) fn by_force_keeping_triggers(test: &TestDb, statements: &str) {
     let triggers = force(test, statements);
-    if let Address::Sqlite(path) = &test.address {
+    if let DatabaseAddress::Sqlite(path) = &test.address {
         let raw = rusqlite::Connection::open(path).unwrap();
         raw.busy_timeout(PATIENCE).unwrap();
         raw.execute_batch(&triggers.join(";\n")).unwrap();
@@ -82,11 +82,11 @@ pub(crate) fn by_force_keeping_triggers(test: &TestDb, statements: &str) {
 /// Gives the triggers that were taken away.
 fn force(test: &TestDb, statements: &str) -> Vec<String> {
     let path = match &test.address {
-        Address::Postgres(_) => {
+        DatabaseAddress::Postgres(_) => {
             test.place.as_superuser(statements);
             return Vec::new();
         }
-        Address::Sqlite(path) => path,
+        DatabaseAddress::Sqlite(path) => path,
     };
     let raw = rusqlite::Connection::open(path).unwrap();
     raw.busy_timeout(PATIENCE).unwrap();
@@ -109,13 +109,13 @@ pub(crate) fn filled(text: &str, values: &[String]) -> String {
 }
 
 /// Puts these rows in the place of a tenant's chain; the head stays as it was.
-pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
+pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[AuditEntry]) {
     let mut text = filled("DELETE FROM audit_entries WHERE tenant_id = $1;", &[uuid(test, tenant)]);
     for row in rows {
         let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
         let time = match test.engine() {
-            Engine::Sqlite => row.made_at.as_micros().to_string(),
-            Engine::Postgres => format!("'{}'::timestamptz", row.made_at),
+            DatabaseEngine::Sqlite => row.made_at.as_micros().to_string(),
+            DatabaseEngine::Postgres => format!("'{}'::timestamptz", row.made_at),
         };
         let values = [
             uuid(test, row.tenant),
@@ -136,8 +136,8 @@ pub(crate) fn rewrite(test: &TestDb, tenant: TenantId, rows: &[Entry]) {
 }
 
 /// What somebody does who knows how hashes are made: every row from here on follows the one before again.
-pub(crate) fn rehash(rows: &mut [Entry]) {
-    let mut prev = audit::Hash::START;
+pub(crate) fn rehash(rows: &mut [AuditEntry]) {
+    let mut prev = audit::ChainHash::START;
     for (row, seq) in rows.iter_mut().zip(1..) {
         row.seq = seq;
         row.prev = prev;
@@ -147,7 +147,7 @@ pub(crate) fn rehash(rows: &mut [Entry]) {
 }
 
 /// And puts the head right, too.
-pub(crate) fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::Hash) {
+pub(crate) fn set_head(test: &TestDb, tenant: TenantId, seq: i64, hash: audit::ChainHash) {
     let text = "UPDATE audit_heads SET seq = $1, hash = $2 WHERE tenant_id = $3";
     by_force(test, &filled(text, &[seq.to_string(), bytes(test, &hash.0), uuid(test, tenant)]));
 }

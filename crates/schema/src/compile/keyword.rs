@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::format::Format;
+use crate::format::SchemaFormat;
 use crate::node::{Assertion, NumberBound, SizeBound, TypeSet};
 use crate::number::is_whole;
-use crate::pattern::Pattern;
+use crate::pattern::SchemaPattern;
 
 pub(super) fn plain(keywords: &Map<String, Value>) -> Result<Vec<Assertion>, String> {
     let mut assertions = Vec::new();
@@ -82,11 +82,11 @@ fn read_numbers(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Res
 fn read_texts(keywords: &Map<String, Value>, into: &mut Vec<Assertion>) -> Result<(), String> {
     if let Some(pattern) = keywords.get("pattern") {
         let pattern = pattern.as_str().ok_or("`pattern` must be a text")?;
-        into.push(Assertion::Pattern(Box::new(Pattern::compile(pattern)?)));
+        into.push(Assertion::Pattern(Box::new(SchemaPattern::compile(pattern)?)));
     }
     if let Some(format) = keywords.get("format") {
         let name = format.as_str().ok_or("`format` must be a text")?;
-        into.extend(Format::find(name).map(Assertion::Format));
+        into.extend(SchemaFormat::find(name).map(Assertion::Format));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::keywords::is_unsupported;
 use crate::node::{Assertion, Node, NodeId, Properties};
-use crate::pattern::Pattern;
+use crate::pattern::SchemaPattern;
 
 /// A schema of more places, or a deeper one, is no honest schema.
 const MOST_NODES: usize = 20_000;
@@ -146,7 +146,7 @@ impl Compiler<'_> {
             others: self.child(keywords, place, "additionalProperties")?,
         };
         for (pattern, node) in self.named(keywords, place, "patternProperties")? {
-            let pattern = Pattern::compile(&pattern).map_err(|what| at(place, what))?;
+            let pattern = SchemaPattern::compile(&pattern).map_err(|what| at(place, what))?;
             properties.patterns.push((pattern, node));
         }
         properties.named.sort_unstable();

@@ -1,20 +1,20 @@
 //! Bringing a database to this binary's schema, and refusing one that is ahead of it.
 
-use super::plan::{Outcome, Request, State, pending};
+use super::plan::{MigrationOutcome, MigrationRequest, MigrationState, pending};
 use super::{Migrations, postgres, sqlite};
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::db::off_the_runtime;
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::StoreOptions;
 
 /// Applies what is pending, all in one transaction: afterwards the schema is either the new one or untouched.
-pub async fn run(request: Request) -> Result<Outcome> {
+pub async fn run(request: MigrationRequest) -> Result<MigrationOutcome> {
     off_the_runtime(move || match request.address.clone() {
-        Address::Sqlite(path) => sqlite::run(&path, &request),
-        Address::Postgres(app) => {
+        DatabaseAddress::Sqlite(path) => sqlite::run(&path, &request),
+        DatabaseAddress::Postgres(app) => {
             let owner = match &request.owner {
-                Some(Address::Postgres(owner)) => owner.clone(),
-                Some(Address::Sqlite(_)) => {
+                Some(DatabaseAddress::Postgres(owner)) => owner.clone(),
+                Some(DatabaseAddress::Sqlite(_)) => {
                     return Err(Error::Address("the owner's address must be Postgres too".to_owned()));
                 }
                 None => app.clone(),
@@ -26,22 +26,26 @@ pub async fn run(request: Request) -> Result<Outcome> {
 }
 
 /// Looks without changing anything. A database that does not exist yet has nothing applied.
-pub async fn state(address: &Address, options: &Options, migrations: &Migrations) -> Result<State> {
+pub async fn state(
+    address: &DatabaseAddress,
+    options: &StoreOptions,
+    migrations: &Migrations,
+) -> Result<MigrationState> {
     let (address, options, migrations) = (address.clone(), options.clone(), migrations.clone());
     off_the_runtime(move || {
         let applied = match &address {
-            Address::Sqlite(path) => sqlite::applied(path, &options)?,
-            Address::Postgres(place) => postgres::applied(place, &options)?,
+            DatabaseAddress::Sqlite(path) => sqlite::applied(path, &options)?,
+            DatabaseAddress::Postgres(place) => postgres::applied(place, &options)?,
         };
         let pending = pending(&applied, &migrations)?.iter().map(|migration| migration.name).collect();
-        Ok(State { applied, pending })
+        Ok(MigrationState { applied, pending })
     })
     .await
 }
 
 pub(crate) async fn require_current(
-    address: &Address,
-    options: &Options,
+    address: &DatabaseAddress,
+    options: &StoreOptions,
     migrations: &Migrations,
 ) -> Result<()> {
     let state = state(address, options, migrations).await?;

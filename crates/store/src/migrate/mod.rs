@@ -11,7 +11,7 @@ mod sqlite;
 
 pub(crate) use apply::require_current;
 pub use apply::{run, state};
-pub use plan::{Applied, Outcome, Request, State};
+pub use plan::{AppliedMigration, MigrationOutcome, MigrationRequest, MigrationState};
 
 use sha2::{Digest, Sha256};
 

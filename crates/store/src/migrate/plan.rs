@@ -6,13 +6,13 @@ use munshi_types::Timestamp;
 use serde::Serialize;
 
 use super::{Migration, Migrations};
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::StoreOptions;
 
 /// A migration the database has, as it recorded it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Applied {
+pub struct AppliedMigration {
     pub number: u32,
     pub name: String,
     pub checksum: String,
@@ -20,19 +20,19 @@ pub struct Applied {
 
 /// How a database stands to this binary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct State {
-    pub applied: Vec<Applied>,
+pub struct MigrationState {
+    pub applied: Vec<AppliedMigration>,
     /// Names of those it still lacks, in order.
     pub pending: Vec<&'static str>,
 }
 
 /// What to migrate, and how carefully.
 #[derive(Clone, Debug)]
-pub struct Request {
-    pub address: Address,
+pub struct MigrationRequest {
+    pub address: DatabaseAddress,
     /// Postgres: the login that owns the tables, when the app's own does not.
-    pub owner: Option<Address>,
-    pub options: Options,
+    pub owner: Option<DatabaseAddress>,
+    pub options: StoreOptions,
     pub migrations: Migrations,
     /// Recorded with each migration.
     pub now: Timestamp,
@@ -42,14 +42,17 @@ pub struct Request {
 
 /// What migrating did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Outcome {
+pub struct MigrationOutcome {
     pub applied: Vec<&'static str>,
     pub backup: Option<PathBuf>,
 }
 
 /// What is still to apply. Refused: a database that knows more than this binary, and a migration that was altered,
 /// renamed or slipped in below one that is already there.
-pub(super) fn pending<'m>(applied: &[Applied], migrations: &'m Migrations) -> Result<Vec<&'m Migration>> {
+pub(super) fn pending<'m>(
+    applied: &[AppliedMigration],
+    migrations: &'m Migrations,
+) -> Result<Vec<&'m Migration>> {
     let newest = applied.iter().map(|row| row.number).max().unwrap_or(0);
     for row in applied {
         let known = migrations.iter().find(|migration| migration.number().ok() == Some(row.number));
@@ -82,7 +85,7 @@ pub(super) fn pending<'m>(applied: &[Applied], migrations: &'m Migrations) -> Re
     Ok(missing)
 }
 
-fn newer(row: &Applied) -> Error {
+fn newer(row: &AppliedMigration) -> Error {
     Error::Schema(format!(
         "this database was made by a newer Munshi (it has migration {}): install that version or newer, \
          or restore a backup made before the upgrade",
@@ -97,15 +100,15 @@ mod tests {
     const FIRST: Migration = Migration { name: "0001_first", text: "one" };
     const SECOND: Migration = Migration { name: "0002_second", text: "two" };
 
-    fn row(migration: &Migration) -> Applied {
-        Applied {
+    fn row(migration: &Migration) -> AppliedMigration {
+        AppliedMigration {
             number: migration.number().unwrap(),
             name: migration.name.to_owned(),
             checksum: migration.checksum(),
         }
     }
 
-    fn names(applied: &[Applied], lists: &[&[Migration]]) -> Result<Vec<&'static str>> {
+    fn names(applied: &[AppliedMigration], lists: &[&[Migration]]) -> Result<Vec<&'static str>> {
         let migrations = Migrations::new(lists)?;
         Ok(pending(applied, &migrations)?.iter().map(|migration| migration.name).collect())
     }
@@ -118,8 +121,9 @@ mod tests {
 
     #[test]
     fn what_can_not_be_right_is_refused() {
-        let refusal =
-            |applied: &[Applied], lists: &[&[Migration]]| names(applied, lists).unwrap_err().to_string();
+        let refusal = |applied: &[AppliedMigration], lists: &[&[Migration]]| {
+            names(applied, lists).unwrap_err().to_string()
+        };
         assert!(refusal(&[row(&FIRST), row(&SECOND)], &[&[FIRST]]).contains("newer Munshi"));
         assert!(refusal(&[row(&SECOND)], &[&[FIRST, SECOND]]).contains("give it a higher number"));
         let altered = Migration { text: "other", ..FIRST };

@@ -1,23 +1,27 @@
 //! Migrating Postgres: as the tables' owner, under an advisory lock, in one transaction.
 
 use super::Migration;
-use super::plan::{Applied, Outcome, Request, pending};
-use super::render::{Engine, render};
+use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, pending};
+use super::render::{SqlDialect, render};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::postgres::{APP_ROLE, Connection, Line, Login, unprepared};
+use crate::options::StoreOptions;
+use crate::postgres::{APP_ROLE, BlockingPostgresClient, PostgresConnection, PostgresLogin, unprepared};
 
 /// Held while migrating, so that of many nodes starting at once one migrates and the others wait ("MUNS").
 const LOCK: i64 = 0x4D55_4E53;
 
-pub(super) fn applied(place: &PostgresAddress, options: &Options) -> Result<Vec<Applied>> {
-    let connection = Connection::open(place, options, Login::Owner)?;
+pub(super) fn applied(place: &PostgresAddress, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
+    let connection = PostgresConnection::open(place, options, PostgresLogin::Owner)?;
     read_applied(&connection.line)
 }
 
-pub(super) fn run(app: &PostgresAddress, owner: &PostgresAddress, request: &Request) -> Result<Outcome> {
-    let connection = Connection::open(owner, &request.options, Login::Owner)?;
+pub(super) fn run(
+    app: &PostgresAddress,
+    owner: &PostgresAddress,
+    request: &MigrationRequest,
+) -> Result<MigrationOutcome> {
+    let connection = PostgresConnection::open(owner, &request.options, PostgresLogin::Owner)?;
     let line = &connection.line;
     line.execute("SELECT pg_advisory_lock($1)", &[&LOCK])?;
     let outcome = apply(line, app, owner, request);
@@ -25,11 +29,16 @@ pub(super) fn run(app: &PostgresAddress, owner: &PostgresAddress, request: &Requ
     outcome
 }
 
-fn apply(line: &Line, app: &PostgresAddress, owner: &PostgresAddress, request: &Request) -> Result<Outcome> {
+fn apply(
+    line: &BlockingPostgresClient,
+    app: &PostgresAddress,
+    owner: &PostgresAddress,
+    request: &MigrationRequest,
+) -> Result<MigrationOutcome> {
     let before = read_applied(line)?;
     let waiting = pending(&before, &request.migrations)?;
     if waiting.is_empty() {
-        return Ok(Outcome::default());
+        return Ok(MigrationOutcome::default());
     }
     require_version(line)?;
     ensure_role(line)?;
@@ -39,13 +48,13 @@ fn apply(line: &Line, app: &PostgresAddress, owner: &PostgresAddress, request: &
         return Err(error);
     }
     line.command("COMMIT")?;
-    Ok(Outcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
+    Ok(MigrationOutcome { applied: waiting.iter().map(|migration| migration.name).collect(), backup: None })
 }
 
 fn write(
-    line: &Line,
+    line: &BlockingPostgresClient,
     (app, owner): (&PostgresAddress, &PostgresAddress),
-    request: &Request,
+    request: &MigrationRequest,
     waiting: &[&Migration],
     is_first: bool,
 ) -> Result<()> {
@@ -61,7 +70,7 @@ fn write(
             }
             other => not_the_owner(other),
         };
-        line.command(&render(migration.name, migration.text, Engine::Postgres)?).map_err(failed)?;
+        line.command(&render(migration.name, migration.text, SqlDialect::Postgres)?).map_err(failed)?;
         line.execute(
             "INSERT INTO schema_migrations (number, name, checksum, applied_at)
              VALUES ($1, $2, $3, to_timestamp($4::bigint / 1000000.0))",
@@ -88,7 +97,7 @@ fn not_the_owner(error: Error) -> Error {
 }
 
 /// What tenancy rests on came with Postgres 16.
-fn require_version(line: &Line) -> Result<()> {
+fn require_version(line: &BlockingPostgresClient) -> Result<()> {
     let row = line.one("SELECT current_setting('server_version_num')::int", &[])?;
     let version: i32 = row.get(0);
     if version >= 160_000 {
@@ -102,7 +111,7 @@ fn require_version(line: &Line) -> Result<()> {
 
 /// Row-level security binds the owner too, who would see no row to migrate. It is lifted for the owner alone and
 /// inside this transaction alone: every table is under it again before anybody can look.
-fn set_force(line: &Line, word: &str) -> Result<()> {
+fn set_force(line: &BlockingPostgresClient, word: &str) -> Result<()> {
     let tables = line.all(
         "SELECT quote_ident(relname) FROM pg_class
              WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relrowsecurity
@@ -117,7 +126,7 @@ fn set_force(line: &Line, word: &str) -> Result<()> {
 }
 
 /// The role belongs to the whole server, so another database's migration may make it at the same moment.
-fn ensure_role(line: &Line) -> Result<()> {
+fn ensure_role(line: &BlockingPostgresClient) -> Result<()> {
     let known = line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
     if !known.is_empty() {
         return Ok(());
@@ -135,7 +144,7 @@ fn ensure_role(line: &Line) -> Result<()> {
 }
 
 /// Lets the logins take the role on, where they can't already.
-fn grant_role(line: &Line, app: &PostgresAddress, owner: &PostgresAddress) -> Result<()> {
+fn grant_role(line: &BlockingPostgresClient, app: &PostgresAddress, owner: &PostgresAddress) -> Result<()> {
     for place in [app, owner] {
         let config = place.driver_config()?;
         let Some(login) = config.get_user() else { continue };
@@ -151,7 +160,7 @@ fn grant_role(line: &Line, app: &PostgresAddress, owner: &PostgresAddress) -> Re
     Ok(())
 }
 
-fn prepare(line: &Line) -> Result<()> {
+fn prepare(line: &BlockingPostgresClient) -> Result<()> {
     line.command(&format!(
         "CREATE TABLE schema_migrations (
            number bigint PRIMARY KEY, name text NOT NULL, checksum text NOT NULL, applied_at timestamptz NOT NULL
@@ -161,7 +170,7 @@ fn prepare(line: &Line) -> Result<()> {
     ))
 }
 
-fn read_applied(line: &Line) -> Result<Vec<Applied>> {
+fn read_applied(line: &BlockingPostgresClient) -> Result<Vec<AppliedMigration>> {
     let known = line.one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])?;
     if !known.get::<_, bool>(0) {
         return Ok(Vec::new());
@@ -176,7 +185,7 @@ fn read_applied(line: &Line) -> Result<Vec<Applied>> {
         .map(|row| {
             let number = u32::try_from(row.get::<_, i64>(0))
                 .map_err(|_| Error::Decode("a migration's number is out of range".to_owned()))?;
-            Ok(Applied { number, name: row.get(1), checksum: row.get(2) })
+            Ok(AppliedMigration { number, name: row.get(1), checksum: row.get(2) })
         })
         .collect()
 }

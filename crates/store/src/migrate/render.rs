@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::postgres::APP_ROLE;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Engine {
+pub(crate) enum SqlDialect {
     Sqlite,
     Postgres,
 }
@@ -48,7 +48,7 @@ enum Kind {
     Platform { door: String },
 }
 
-pub(crate) fn render(name: &str, text: &str, engine: Engine) -> Result<String> {
+pub(crate) fn render(name: &str, text: &str, engine: SqlDialect) -> Result<String> {
     let text = select_engine(text, engine);
     let mut renderer =
         Renderer { name, engine, out: String::with_capacity(text.len() * 2), table: None, depth: 0 };
@@ -56,13 +56,13 @@ pub(crate) fn render(name: &str, text: &str, engine: Engine) -> Result<String> {
     Ok(renderer.out)
 }
 
-fn select_engine(text: &str, engine: Engine) -> String {
+fn select_engine(text: &str, engine: SqlDialect) -> String {
     let mut keep = true;
     let mut kept = Vec::new();
     for line in text.lines() {
         match line.trim() {
-            "-- only sqlite" => keep = engine == Engine::Sqlite,
-            "-- only postgres" => keep = engine == Engine::Postgres,
+            "-- only sqlite" => keep = engine == SqlDialect::Sqlite,
+            "-- only postgres" => keep = engine == SqlDialect::Postgres,
             "-- both" => keep = true,
             comment if comment.starts_with("--") => {}
             _ if keep => kept.push(line),
@@ -75,7 +75,7 @@ fn select_engine(text: &str, engine: Engine) -> String {
 struct Renderer<'a> {
     /// For errors.
     name: &'a str,
-    engine: Engine,
+    engine: SqlDialect,
     out: String,
     /// The table being made, until its semicolon.
     table: Option<Table>,
@@ -107,7 +107,11 @@ impl Renderer<'_> {
                 self.end_statement();
             } else {
                 self.out.push_str(self.word(token));
-                if token == ")" && self.depth == 0 && self.table.is_some() && self.engine == Engine::Sqlite {
+                if token == ")"
+                    && self.depth == 0
+                    && self.table.is_some()
+                    && self.engine == SqlDialect::Sqlite
+                {
                     self.out.push_str(" STRICT");
                 }
             }
@@ -145,17 +149,17 @@ impl Renderer<'_> {
         self.out.push(';');
         let Some(table) = self.table.take() else { return };
         match self.engine {
-            Engine::Postgres => self.out.push_str(&row_level_security(&table)),
-            Engine::Sqlite if table.append_only => self.out.push_str(&refusals(&table.name)),
-            Engine::Sqlite => {}
+            SqlDialect::Postgres => self.out.push_str(&row_level_security(&table)),
+            SqlDialect::Sqlite if table.append_only => self.out.push_str(&refusals(&table.name)),
+            SqlDialect::Sqlite => {}
         }
     }
 
     fn word<'t>(&self, token: &'t str) -> &'t str {
         let known = TYPES.iter().find(|(word, _, _)| *word == token);
         match (known, self.engine) {
-            (Some((_, sqlite, _)), Engine::Sqlite) => sqlite,
-            (Some((_, _, postgres)), Engine::Postgres) => postgres,
+            (Some((_, sqlite, _)), SqlDialect::Sqlite) => sqlite,
+            (Some((_, _, postgres)), SqlDialect::Postgres) => postgres,
             (None, _) => token,
         }
     }
@@ -227,14 +231,14 @@ mod tests {
         CREATE PLATFORM TABLE keys VIA keys (id UUID PRIMARY KEY);
     ";
 
-    fn squeezed(engine: Engine) -> String {
+    fn squeezed(engine: SqlDialect) -> String {
         render("0001_x", TEXT, engine).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     #[test]
     fn sqlite_gets_strict_tables() {
         assert_eq!(
-            squeezed(Engine::Sqlite),
+            squeezed(SqlDialect::Sqlite),
             "CREATE TABLE notes ( tenant_id BLOB NOT NULL, at INTEGER NOT NULL, -- a UUID in a comment stays kind \
              TEXT NOT NULL CHECK (kind IN ('JSON', 'it''s; TEXT')) ) STRICT; CREATE INDEX notes_at ON notes \
              (tenant_id, at); CREATE TABLE_FOR_SQLITE; CREATE TABLE keys (id BLOB PRIMARY KEY) STRICT;"
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn postgres_gets_row_level_security() {
-        let text = squeezed(Engine::Postgres);
+        let text = squeezed(SqlDialect::Postgres);
         assert!(text.contains("tenant_id uuid NOT NULL, at timestamptz NOT NULL"), "{text}");
         assert!(text.contains("ALTER TABLE notes FORCE ROW LEVEL SECURITY"), "{text}");
         assert!(text.contains("current_setting('app.door', true)) = 'keys'"), "{text}");
@@ -254,10 +258,10 @@ mod tests {
     #[test]
     fn what_is_append_only_can_not_be_changed() {
         let text = "CREATE SHARED TABLE log VIA log APPEND ONLY (tenant_id UUID NOT NULL);";
-        let postgres = render("0001_x", text, Engine::Postgres).unwrap();
+        let postgres = render("0001_x", text, SqlDialect::Postgres).unwrap();
         assert!(postgres.contains("GRANT SELECT, INSERT ON log TO munshi_app;"), "{postgres}");
         assert!(postgres.contains("app.door', true)) = 'log'"), "{postgres}");
-        let sqlite = render("0001_x", text, Engine::Sqlite).unwrap();
+        let sqlite = render("0001_x", text, SqlDialect::Sqlite).unwrap();
         assert!(sqlite.contains("(tenant_id BLOB NOT NULL) STRICT;"), "{sqlite}");
         for act in ["update BEFORE UPDATE", "delete BEFORE DELETE"] {
             assert!(sqlite.contains(&format!("CREATE TRIGGER log_no_{act} ON log")), "{sqlite}");
@@ -266,10 +270,11 @@ mod tests {
 
     #[test]
     fn a_table_must_say_whose_rows_it_holds() {
-        let error = render("0009_x", "CREATE TABLE t (id UUID);", Engine::Sqlite).unwrap_err().to_string();
+        let error =
+            render("0009_x", "CREATE TABLE t (id UUID);", SqlDialect::Sqlite).unwrap_err().to_string();
         assert!(error.contains("migration 0009_x: say whose rows `t` holds"), "{error}");
         let text = "CREATE TENANT TABLE t (p UUID REFERENCES tenants (id) DEFERRABLE INITIALLY DEFERRED);";
-        let error = render("0009_x", text, Engine::Sqlite).unwrap_err().to_string();
+        let error = render("0009_x", text, SqlDialect::Sqlite).unwrap_err().to_string();
         assert!(error.contains("DEFERRABLE can't be used"), "{error}");
     }
 }

@@ -4,33 +4,33 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::params;
 
-use super::plan::{Applied, Outcome, Request, pending};
-use super::render::{Engine, render};
+use super::plan::{AppliedMigration, MigrationOutcome, MigrationRequest, pending};
+use super::render::{SqlDialect, render};
 use super::{Migration, Migrations};
 use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::sqlite::{Connection, backup, file, translate};
+use crate::options::StoreOptions;
+use crate::sqlite::{SqliteConnection, backup, file, translate};
 
-pub(super) fn applied(path: &Path, options: &Options) -> Result<Vec<Applied>> {
+pub(super) fn applied(path: &Path, options: &StoreOptions) -> Result<Vec<AppliedMigration>> {
     if !path.exists() {
         return Ok(Vec::new());
     }
     // Looking must not change anything: a writer would turn a backup's plain file into one with a log beside it.
-    let connection = Connection::reader(path, options.busy_timeout)?;
+    let connection = SqliteConnection::reader(path, options.busy_timeout)?;
     file::refuse_foreign(&connection.raw, path)?;
     read_applied(&connection.raw)
 }
 
-pub(super) fn run(path: &Path, request: &Request) -> Result<Outcome> {
+pub(super) fn run(path: &Path, request: &MigrationRequest) -> Result<MigrationOutcome> {
     file::prepare_folder(path)?;
     file::make_private(path)?;
     applied(path, &request.options)?;
-    let connection = Connection::writer(path, request.options.busy_timeout)?;
+    let connection = SqliteConnection::writer(path, request.options.busy_timeout)?;
     // A migration may rebuild a table that others point at; what points nowhere afterwards is found by the check.
     connection.raw.pragma_update(None, "foreign_keys", "OFF").map_err(translate)?;
     let before = read_applied(&connection.raw)?;
     if pending(&before, &request.migrations)?.is_empty() {
-        return Ok(Outcome::default());
+        return Ok(MigrationOutcome::default());
     }
     let backup = match &request.backups {
         Some(folder) if !before.is_empty() => Some(copy_first(path, folder, &before, request)?),
@@ -44,10 +44,15 @@ pub(super) fn run(path: &Path, request: &Request) -> Result<Outcome> {
         };
         return Err(Error::Corrupt(format!("{error} after migrating; {advice}")));
     }
-    Ok(Outcome { applied, backup })
+    Ok(MigrationOutcome { applied, backup })
 }
 
-fn copy_first(path: &Path, folder: &Path, before: &[Applied], request: &Request) -> Result<PathBuf> {
+fn copy_first(
+    path: &Path,
+    folder: &Path,
+    before: &[AppliedMigration],
+    request: &MigrationRequest,
+) -> Result<PathBuf> {
     let newest = before.iter().map(|row| row.number).max().unwrap_or(0);
     let stamp = file::stamp(request.now);
     let target = folder.join(format!("before-migrating-from-{newest:04}-{stamp}.db"));
@@ -56,7 +61,7 @@ fn copy_first(path: &Path, folder: &Path, before: &[Applied], request: &Request)
 }
 
 /// Takes the write lock first and looks again: another process may have migrated meanwhile.
-fn apply(raw: &rusqlite::Connection, request: &Request) -> Result<Vec<&'static str>> {
+fn apply(raw: &rusqlite::Connection, request: &MigrationRequest) -> Result<Vec<&'static str>> {
     raw.execute_batch("BEGIN IMMEDIATE").map_err(translate)?;
     let outcome = apply_locked(raw, request);
     let end = if outcome.is_ok() { "COMMIT" } else { "ROLLBACK" };
@@ -65,7 +70,7 @@ fn apply(raw: &rusqlite::Connection, request: &Request) -> Result<Vec<&'static s
     ended.map(|()| applied)
 }
 
-fn apply_locked(raw: &rusqlite::Connection, request: &Request) -> Result<Vec<&'static str>> {
+fn apply_locked(raw: &rusqlite::Connection, request: &MigrationRequest) -> Result<Vec<&'static str>> {
     raw.execute_batch(
         "CREATE TABLE IF NOT EXISTS schema_migrations (
            number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at INTEGER NOT NULL
@@ -82,8 +87,8 @@ fn apply_locked(raw: &rusqlite::Connection, request: &Request) -> Result<Vec<&'s
     Ok(waiting.iter().map(|migration| migration.name).collect())
 }
 
-fn apply_one(raw: &rusqlite::Connection, migration: &Migration, request: &Request) -> Result<()> {
-    let text = render(migration.name, migration.text, Engine::Sqlite)?;
+fn apply_one(raw: &rusqlite::Connection, migration: &Migration, request: &MigrationRequest) -> Result<()> {
+    let text = render(migration.name, migration.text, SqlDialect::Sqlite)?;
     let failed = |error: rusqlite::Error| match translate(error) {
         Error::Misuse(what) | Error::Refused(what) => {
             Error::Schema(format!("migration {} failed, nothing was changed: {what}", migration.name))
@@ -99,7 +104,7 @@ fn apply_one(raw: &rusqlite::Connection, migration: &Migration, request: &Reques
     Ok(())
 }
 
-pub(crate) fn read_applied(raw: &rusqlite::Connection) -> Result<Vec<Applied>> {
+pub(crate) fn read_applied(raw: &rusqlite::Connection) -> Result<Vec<AppliedMigration>> {
     if !raw.table_exists(None, "schema_migrations").map_err(translate)? {
         return Ok(Vec::new());
     }
@@ -107,7 +112,9 @@ pub(crate) fn read_applied(raw: &rusqlite::Connection) -> Result<Vec<Applied>> {
         .prepare("SELECT number, name, checksum FROM schema_migrations ORDER BY number")
         .map_err(translate)?;
     let rows = statement
-        .query_map([], |row| Ok(Applied { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? }))
+        .query_map([], |row| {
+            Ok(AppliedMigration { number: row.get(0)?, name: row.get(1)?, checksum: row.get(2)? })
+        })
         .map_err(translate)?;
     rows.collect::<rusqlite::Result<_>>().map_err(translate)
 }

@@ -8,12 +8,12 @@ use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
 use super::errors::{TABLES_CHANGED, translate};
-use super::line::Line;
-use super::outgoing::{self, Kept, Outgoing};
-use crate::address::{Address, PostgresAddress};
+use super::line::BlockingPostgresClient;
+use super::outgoing::{self, OwnedParam, PipelinedCommand};
+use crate::address::{DatabaseAddress, PostgresAddress};
 use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::row::{Row, RowOf};
+use crate::options::StoreOptions;
+use crate::row::{EngineRow, Row};
 use crate::sql::shortened;
 use crate::threads::start;
 use crate::value::Param;
@@ -26,7 +26,7 @@ pub(crate) const APP_ROLE: &str = "munshi_app";
 
 /// Who a connection acts as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Login {
+pub(crate) enum PostgresLogin {
     /// The role units run as: no table is its own, so row-level security holds for it.
     App,
     /// The owner of the tables: migrations only.
@@ -38,18 +38,22 @@ const LONGEST_MIGRATION: Duration = Duration::from_secs(24 * 3600);
 /// How long after an answer a line is taken to be alive without asking.
 const FRESH: Duration = Duration::from_secs(1);
 
-pub(crate) struct Connection {
-    pub(crate) line: Line,
+pub(crate) struct PostgresConnection {
+    pub(crate) line: BlockingPostgresClient,
     /// Prepared statements by the address of their literal.
     statements: HashMap<(usize, usize), Statement>,
     /// What goes out with the next statement.
-    outgoing: Vec<Outgoing>,
+    outgoing: Vec<PipelinedCommand>,
     answered_at: Instant,
 }
 
-impl Connection {
+impl PostgresConnection {
     /// Connects and logs in within the time allowed, also to a server that takes the call and then says nothing.
-    pub(crate) fn open(address: &PostgresAddress, options: &Options, login: Login) -> Result<Self> {
+    pub(crate) fn open(
+        address: &PostgresAddress,
+        options: &StoreOptions,
+        login: PostgresLogin,
+    ) -> Result<Self> {
         let (done, wait) = std::sync::mpsc::sync_channel(1);
         let (place, limits) = (address.clone(), options.clone());
         start("store-pg-connect".to_owned(), move || {
@@ -57,7 +61,7 @@ impl Connection {
             let _late = done.send(Self::open_now(&place, &limits, login));
         })?;
         wait.recv_timeout(options.connect_timeout).unwrap_or_else(|_| {
-            let place = Address::Postgres(address.clone());
+            let place = DatabaseAddress::Postgres(address.clone());
             let seconds = options.connect_timeout.as_secs();
             Err(Error::Unavailable {
                 what: format!("{place} did not answer within {seconds} s"),
@@ -66,24 +70,24 @@ impl Connection {
         })
     }
 
-    fn open_now(address: &PostgresAddress, options: &Options, login: Login) -> Result<Self> {
+    fn open_now(address: &PostgresAddress, options: &StoreOptions, login: PostgresLogin) -> Result<Self> {
         let mut config = address.driver_config()?;
         config.connect_timeout(options.connect_timeout);
         config.keepalives_idle(LINE_CHECK).keepalives_interval(LINE_CHECK / 2).keepalives_retries(3);
         config.tcp_user_timeout(LINE_CHECK * 3);
         config.application_name("munshi");
-        let line = Line::open(address, &config, patience(options, login))?;
+        let line = BlockingPostgresClient::open(address, &config, patience(options, login))?;
         let (statements, outgoing) = (HashMap::new(), Vec::new());
         let mut connection = Self { line, statements, outgoing, answered_at: Instant::now() };
         match login {
-            Login::App => connection.become_app(options)?,
-            Login::Owner => connection.command("SET TIME ZONE 'UTC'; SET search_path = public")?,
+            PostgresLogin::App => connection.become_app(options)?,
+            PostgresLogin::Owner => connection.command("SET TIME ZONE 'UTC'; SET search_path = public")?,
         }
         Ok(connection)
     }
 
     /// Takes the role that row-level security holds for, and makes sure that it does.
-    fn become_app(&mut self, options: &Options) -> Result<()> {
+    fn become_app(&mut self, options: &StoreOptions) -> Result<()> {
         let known = self.line.all("SELECT 1 FROM pg_roles WHERE rolname = $1", &[&APP_ROLE])?;
         if known.is_empty() {
             return Err(unprepared());
@@ -131,8 +135,8 @@ impl Connection {
     ) -> Result<()> {
         let statement = self.prepared(sql, first, params)?;
         check(&statement, sql, &bind(first.as_ref(), params))?;
-        let kept = first.into_iter().chain(params.iter().copied()).map(Kept::from).collect();
-        self.outgoing.push(Outgoing::Statement(statement, kept));
+        let kept = first.into_iter().chain(params.iter().copied()).map(OwnedParam::from).collect();
+        self.outgoing.push(PipelinedCommand::Statement(statement, kept));
         if self.outgoing.len() < outgoing::MOST { Ok(()) } else { self.flush() }
     }
 
@@ -156,7 +160,7 @@ impl Connection {
         let outgoing = std::mem::take(&mut self.outgoing);
         let outcome = outgoing::with_last(&self.line, &outgoing, self.line.client.query(&statement, &bound));
         let rows = self.answered(outcome)?;
-        rows.iter().try_for_each(|row| each(&Row(RowOf::Postgres(row))))
+        rows.iter().try_for_each(|row| each(&Row(EngineRow::Postgres(row))))
     }
 
     /// Makes a transaction last, with everything that was sent.
@@ -183,7 +187,7 @@ impl Connection {
         if self.answered_at.elapsed() > FRESH {
             return self.command(&text);
         }
-        self.outgoing.push(Outgoing::Command(text));
+        self.outgoing.push(PipelinedCommand::Command(text));
         Ok(())
     }
 
@@ -195,7 +199,7 @@ impl Connection {
     /// Undoes a transaction; what was not sent yet never will be.
     pub(crate) fn roll_back(&mut self) -> Result<()> {
         // The only command that ever waits is the one that opens the transaction.
-        let is_unopened = matches!(self.outgoing.first(), Some(Outgoing::Command(_)));
+        let is_unopened = matches!(self.outgoing.first(), Some(PipelinedCommand::Command(_)));
         self.forget_sent();
         if is_unopened { Ok(()) } else { self.command("ROLLBACK") }
     }
@@ -256,10 +260,12 @@ fn check(statement: &Statement, sql: &str, params: &[&(dyn ToSql + Sync)]) -> Re
 }
 
 /// Long enough for a statement that runs into its own limit with another waiting behind it; a migration takes what it takes.
-fn patience(options: &Options, login: Login) -> Duration {
+fn patience(options: &StoreOptions, login: PostgresLogin) -> Duration {
     match login {
-        Login::App => options.statement_timeout.saturating_mul(2).saturating_add(options.connect_timeout),
-        Login::Owner => LONGEST_MIGRATION,
+        PostgresLogin::App => {
+            options.statement_timeout.saturating_mul(2).saturating_add(options.connect_timeout)
+        }
+        PostgresLogin::Owner => LONGEST_MIGRATION,
     }
 }
 

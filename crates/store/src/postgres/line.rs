@@ -10,10 +10,10 @@ use tokio_postgres::{Client, Config, NoTls, Row};
 
 use super::errors::{translate, translate_connect};
 use super::tls;
-use crate::address::{Address, PostgresAddress};
+use crate::address::{DatabaseAddress, PostgresAddress};
 use crate::error::{Error, Result};
 
-pub(crate) struct Line {
+pub(crate) struct BlockingPostgresClient {
     pub(super) client: Client,
     /// What drives the socket; it ends with the client or with this.
     _driver: JoinSet<()>,
@@ -25,9 +25,9 @@ pub(crate) struct Line {
     is_mute: Cell<bool>,
 }
 
-impl Line {
+impl BlockingPostgresClient {
     pub(super) fn open(address: &PostgresAddress, config: &Config, patience: Duration) -> Result<Self> {
-        let place = Address::Postgres(address.clone()).to_string();
+        let place = DatabaseAddress::Postgres(address.clone()).to_string();
         let runtime = Builder::new_current_thread()
             .enable_all()
             .build()

@@ -10,7 +10,7 @@ mod tls;
 mod wire;
 mod worker;
 
-pub(crate) use connection::{APP_ROLE, Connection, Login, unprepared};
-pub(crate) use line::Line;
-pub(crate) use pool::Postgres;
+pub(crate) use connection::{APP_ROLE, PostgresConnection, PostgresLogin, unprepared};
+pub(crate) use line::BlockingPostgresClient;
+pub(crate) use pool::PostgresPool;
 pub(crate) use wire::column_of;

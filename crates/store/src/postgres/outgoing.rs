@@ -7,21 +7,21 @@ use uuid::Uuid;
 
 use super::connection::bind;
 use super::errors::translate;
-use super::line::Line;
+use super::line::BlockingPostgresClient;
 use crate::error::{Error, Result};
 use crate::value::Param;
 
 /// More than any unit of ours sends at once.
 pub(super) const MOST: usize = 24;
 
-pub(super) enum Outgoing {
+pub(super) enum PipelinedCommand {
     /// A transaction command.
     Command(String),
-    Statement(Statement, Vec<Kept>),
+    Statement(Statement, Vec<OwnedParam>),
 }
 
 /// A parameter that outlives its caller.
-pub(super) enum Kept {
+pub(super) enum OwnedParam {
     Null,
     Bool(bool),
     Integer(i64),
@@ -34,7 +34,7 @@ pub(super) enum Kept {
     Vector(Vec<f32>),
 }
 
-impl From<Param<'_>> for Kept {
+impl From<Param<'_>> for OwnedParam {
     fn from(param: Param<'_>) -> Self {
         match param {
             Param::Null => Self::Null,
@@ -51,7 +51,7 @@ impl From<Param<'_>> for Kept {
     }
 }
 
-impl Kept {
+impl OwnedParam {
     fn param(&self) -> Param<'_> {
         match self {
             Self::Null => Param::Null,
@@ -68,12 +68,12 @@ impl Kept {
     }
 }
 
-impl Outgoing {
+impl PipelinedCommand {
     pub(super) async fn go(&self, client: &Client) -> Result<(), tokio_postgres::Error> {
         match self {
             Self::Command(text) => client.batch_execute(text).await,
             Self::Statement(statement, kept) => {
-                let params: Vec<_> = kept.iter().map(Kept::param).collect();
+                let params: Vec<_> = kept.iter().map(OwnedParam::param).collect();
                 client.execute(statement, &bind(None, &params)).await.map(drop)
             }
         }
@@ -83,8 +83,8 @@ impl Outgoing {
 /// Sends all of it in its order, then the last, and waits for every answer. The first that failed is the answer: what
 /// comes after it fails only because of it.
 pub(super) fn with_last<T>(
-    line: &Line,
-    before: &[Outgoing],
+    line: &BlockingPostgresClient,
+    before: &[PipelinedCommand],
     last: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T> {
     if before.is_empty() {
@@ -98,7 +98,7 @@ pub(super) fn with_last<T>(
 
 /// The same with the word that makes it last. A statement that the server refused has undone the transaction before the
 /// word was heard; anything else that goes wrong leaves open whether it was.
-pub(super) fn with_commit(line: &Line, before: &[Outgoing]) -> Result<()> {
+pub(super) fn with_commit(line: &BlockingPostgresClient, before: &[PipelinedCommand]) -> Result<()> {
     let sent = join_all(before.iter().map(|one| one.go(&line.client)));
     let Ok((sent, last)) = line.wait(join(sent, line.client.batch_execute("COMMIT"))) else {
         return Err(Error::OutcomeUnknown);

@@ -3,53 +3,58 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::connection::{Connection, Login};
-use super::queue::{Access, Queue, Task};
-use super::worker::{Place, Worker};
+use super::connection::{PostgresConnection, PostgresLogin};
+use super::queue::{PostgresQueue, QueuedUnit, UnitAccess};
+use super::worker::{PostgresWorker, WorkerSlot};
 use crate::address::PostgresAddress;
 use crate::error::Result;
-use crate::health::Health;
-use crate::options::Options;
+use crate::health::StoreHealth;
+use crate::options::StoreOptions;
 use crate::threads::{join, start, too_many};
-use crate::unit::Unit;
+use crate::unit::UnitOfWork;
 
 /// The pool. Dropping it lets queued units finish, then ends the threads.
-pub(crate) struct Postgres {
-    queue: Arc<Queue>,
+pub(crate) struct PostgresPool {
+    queue: Arc<PostgresQueue>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Postgres {
+impl PostgresPool {
     /// Connects once, so that a wrong address is said at once; the other threads connect when they get work.
-    pub(crate) fn open(address: &PostgresAddress, options: &Options, health: &Health) -> Result<Self> {
-        let mut first = Some(Connection::open(address, options, Login::App)?);
+    pub(crate) fn open(
+        address: &PostgresAddress,
+        options: &StoreOptions,
+        health: &StoreHealth,
+    ) -> Result<Self> {
+        let mut first = Some(PostgresConnection::open(address, options, PostgresLogin::App)?);
         // Made before its threads: where one can't start, dropping it ends those that did.
         let count = options.connections.max(1);
-        let mut pool = Self { queue: Arc::new(Queue::new(count)), threads: Vec::new() };
+        let mut pool = Self { queue: Arc::new(PostgresQueue::new(count)), threads: Vec::new() };
         for number in 0..count {
-            let place = Place { queue: pool.queue.clone(), number };
-            let worker = Worker::new(address.clone(), options.clone(), place, health.clone(), first.take());
+            let place = WorkerSlot { queue: pool.queue.clone(), number };
+            let worker =
+                PostgresWorker::new(address.clone(), options.clone(), place, health.clone(), first.take());
             pool.threads.push(start(format!("store-pg-{number}"), move || worker.run())?);
         }
         Ok(pool)
     }
 
-    pub(crate) fn write(&self, work: Unit) {
-        self.submit(Task { work, access: Access::Write });
+    pub(crate) fn write(&self, work: UnitOfWork) {
+        self.submit(QueuedUnit { work, access: UnitAccess::Write });
     }
 
-    pub(crate) fn read(&self, work: Unit) {
-        self.submit(Task { work, access: Access::Read });
+    pub(crate) fn read(&self, work: UnitOfWork) {
+        self.submit(QueuedUnit { work, access: UnitAccess::Read });
     }
 
-    fn submit(&self, task: Task) {
+    fn submit(&self, task: QueuedUnit) {
         if let Err(work) = self.queue.put(task) {
             work.settle(Err(too_many()));
         }
     }
 }
 
-impl Drop for Postgres {
+impl Drop for PostgresPool {
     fn drop(&mut self) {
         self.queue.close();
         join(&mut self.threads);

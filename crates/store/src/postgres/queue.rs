@@ -11,23 +11,23 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use munshi_types::TenantId;
 
 use crate::threads::QUEUE_LENGTH;
-use crate::unit::{Scope, Unit};
+use crate::unit::{UnitOfWork, UnitScope};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum UnitAccess {
     Read,
     Write,
 }
 
-pub(crate) struct Task {
-    pub(crate) work: Unit,
-    pub(crate) access: Access,
+pub(crate) struct QueuedUnit {
+    pub(crate) work: UnitOfWork,
+    pub(crate) access: UnitAccess,
 }
 
 /// Units that may wait for one tenant: beyond that its callers are told at once, and the others still find room.
 const MOST_BEHIND: usize = QUEUE_LENGTH / 8;
 
-pub(crate) struct Queue {
+pub(crate) struct PostgresQueue {
     inside: Mutex<Inside>,
     /// One for each thread.
     bells: Vec<Condvar>,
@@ -35,9 +35,9 @@ pub(crate) struct Queue {
 
 #[derive(Default)]
 struct Inside {
-    ready: VecDeque<Task>,
+    ready: VecDeque<QueuedUnit>,
     /// The tenants that are written to, and who waits for that.
-    seats: HashMap<TenantId, VecDeque<Unit>>,
+    seats: HashMap<TenantId, VecDeque<UnitOfWork>>,
     /// How many wait for any of them.
     waiting: usize,
     /// Threads with nothing to do. The last one to rest is called first: its connection has its statements prepared and its
@@ -47,29 +47,29 @@ struct Inside {
 }
 
 /// Kept by whoever writes to a tenant; however that ends, the next one is let in.
-pub(crate) struct Seat<'q> {
-    queue: &'q Queue,
+pub(crate) struct TenantWriteGuard<'q> {
+    queue: &'q PostgresQueue,
     tenant: TenantId,
 }
 
-impl Drop for Seat<'_> {
+impl Drop for TenantWriteGuard<'_> {
     fn drop(&mut self) {
         self.queue.leave(self.tenant);
     }
 }
 
-impl Queue {
+impl PostgresQueue {
     pub(crate) fn new(threads: usize) -> Self {
         Self { inside: Mutex::default(), bells: (0..threads).map(|_| Condvar::new()).collect() }
     }
 
     /// Takes a unit in, or gives it back where too many wait.
-    pub(crate) fn put(&self, task: Task) -> Result<(), Unit> {
+    pub(crate) fn put(&self, task: QueuedUnit) -> Result<(), UnitOfWork> {
         let mut inside = self.lock();
         if inside.is_closed || inside.ready.len() + inside.waiting >= QUEUE_LENGTH {
             return Err(task.work);
         }
-        if let (Access::Write, Scope::Tenant(tenant)) = (task.access, task.work.scope()) {
+        if let (UnitAccess::Write, UnitScope::Tenant(tenant)) = (task.access, task.work.scope()) {
             match inside.seats.entry(tenant) {
                 Entry::Occupied(mut seat) => {
                     let behind = seat.get_mut();
@@ -91,7 +91,7 @@ impl Queue {
     }
 
     /// The next unit for a thread, as soon as there is one; none when the end has come and all are done.
-    pub(crate) fn take(&self, thread: usize) -> Option<Task> {
+    pub(crate) fn take(&self, thread: usize) -> Option<QueuedUnit> {
         let mut inside = self.lock();
         loop {
             if let Some(task) = inside.ready.pop_front() {
@@ -106,9 +106,9 @@ impl Queue {
     }
 
     /// The seat of a unit from [`take`](Self::take), to be held until it is done.
-    pub(crate) fn seat(&self, task: &Task) -> Option<Seat<'_>> {
+    pub(crate) fn seat(&self, task: &QueuedUnit) -> Option<TenantWriteGuard<'_>> {
         match (task.access, task.work.scope()) {
-            (Access::Write, Scope::Tenant(tenant)) => Some(Seat { queue: self, tenant }),
+            (UnitAccess::Write, UnitScope::Tenant(tenant)) => Some(TenantWriteGuard { queue: self, tenant }),
             _ => None,
         }
     }
@@ -120,11 +120,11 @@ impl Queue {
         let Inside { seats, waiting, ready, .. } = &mut *inside;
         let Some(behind) = seats.get_mut(&tenant) else { return };
         let before = behind.len();
-        let next = std::iter::from_fn(|| behind.pop_front()).find(Unit::is_wanted);
+        let next = std::iter::from_fn(|| behind.pop_front()).find(UnitOfWork::is_wanted);
         *waiting -= before - behind.len();
         match next {
             Some(work) => {
-                ready.push_back(Task { work, access: Access::Write });
+                ready.push_back(QueuedUnit { work, access: UnitAccess::Write });
                 self.call_one(&mut inside);
             }
             None => {
@@ -158,19 +158,19 @@ mod tests {
 
     use super::*;
     use crate::error::{Error, Result as Stored};
-    use crate::session::Session;
-    use crate::unit::{Claim, Unit, UnitAnswer, untyped};
+    use crate::session::UnitSession;
+    use crate::unit::{UnitAnswer, UnitHandle, UnitOfWork, untyped};
 
-    type Held = (oneshot::Receiver<Stored<UnitAnswer>>, Claim);
+    type Held = (oneshot::Receiver<Stored<UnitAnswer>>, UnitHandle);
 
-    fn write(tenant: u128) -> (Task, Held) {
-        let scope = Scope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
-        let act = untyped::<(), Error>(|_: &mut Session| Ok(()));
-        let (work, answer, claim) = Unit::new(scope, act);
-        (Task { work, access: Access::Write }, (answer, claim))
+    fn write(tenant: u128) -> (QueuedUnit, Held) {
+        let scope = UnitScope::Tenant(TenantId::from_uuid(Uuid::from_u128(tenant)));
+        let act = untyped::<(), Error>(|_: &mut UnitSession| Ok(()));
+        let (work, answer, claim) = UnitOfWork::new(scope, act);
+        (QueuedUnit { work, access: UnitAccess::Write }, (answer, claim))
     }
 
-    fn put(queue: &Queue, tenant: u128) -> Held {
+    fn put(queue: &PostgresQueue, tenant: u128) -> Held {
         let (task, held) = write(tenant);
         assert!(queue.put(task).is_ok());
         held
@@ -178,7 +178,7 @@ mod tests {
 
     #[test]
     fn those_who_have_gone_keep_nobody_waiting() {
-        let queue = Queue::new(1);
+        let queue = PostgresQueue::new(1);
         let _first = put(&queue, 1);
         let task = queue.take(0).unwrap();
         let gone: Vec<Held> = (0..3).map(|_| put(&queue, 1)).collect();
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn one_tenant_leaves_room_for_the_others() {
-        let queue = Queue::new(1);
+        let queue = PostgresQueue::new(1);
         let _first = put(&queue, 1);
         let _held: Vec<Held> = (0..MOST_BEHIND).map(|_| put(&queue, 1)).collect();
         assert!(queue.put(write(1).0).is_err());

@@ -4,44 +4,44 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::connection::{Connection, Login};
-use super::queue::{Access, Queue};
+use super::connection::{PostgresConnection, PostgresLogin};
+use super::queue::{PostgresQueue, UnitAccess};
 use crate::address::PostgresAddress;
 use crate::error::{Error, Result};
-use crate::health::Health;
-use crate::meter::Meter;
-use crate::options::Options;
-use crate::session::{Engine, Session};
-use crate::unit::{Scope, Unit, Verdict};
+use crate::health::StoreHealth;
+use crate::meter::StoreMeter;
+use crate::options::StoreOptions;
+use crate::session::{EngineConnection, UnitSession};
+use crate::unit::{UnitOfWork, UnitScope, UnitVerdict};
 
 /// Where a thread gets its work.
-pub(crate) struct Place {
-    pub(crate) queue: Arc<Queue>,
+pub(crate) struct WorkerSlot {
+    pub(crate) queue: Arc<PostgresQueue>,
     /// Of the thread.
     pub(crate) number: usize,
 }
 
-pub(crate) struct Worker {
+pub(crate) struct PostgresWorker {
     address: PostgresAddress,
-    options: Options,
-    place: Place,
-    health: Health,
+    options: StoreOptions,
+    place: WorkerSlot,
+    health: StoreHealth,
     /// None until there is work, and after the connection broke.
-    session: Option<Session>,
-    reads: Meter,
-    writes: Meter,
+    session: Option<UnitSession>,
+    reads: StoreMeter,
+    writes: StoreMeter,
 }
 
-impl Worker {
+impl PostgresWorker {
     pub(crate) fn new(
         address: PostgresAddress,
-        options: Options,
-        place: Place,
-        health: Health,
-        connection: Option<Connection>,
+        options: StoreOptions,
+        place: WorkerSlot,
+        health: StoreHealth,
+        connection: Option<PostgresConnection>,
     ) -> Self {
-        let session = connection.map(|connection| Session::new(Engine::Postgres(connection)));
-        let (reads, writes) = (Meter::new("postgres", "read"), Meter::new("postgres", "write"));
+        let session = connection.map(|connection| UnitSession::new(EngineConnection::Postgres(connection)));
+        let (reads, writes) = (StoreMeter::new("postgres", "read"), StoreMeter::new("postgres", "write"));
         Self { address, options, place, health, session, reads, writes }
     }
 
@@ -50,8 +50,8 @@ impl Worker {
         while let Some(task) = queue.take(self.place.number) {
             let _seat = queue.seat(&task);
             let done = catch_unwind(AssertUnwindSafe(|| match task.access {
-                Access::Read => self.read(task.work),
-                Access::Write => self.write(task.work),
+                UnitAccess::Read => self.read(task.work),
+                UnitAccess::Write => self.write(task.work),
             }));
             if done.is_err() {
                 // Such as what a unit answered with, when it is dropped. The connection, if it was out, went with it.
@@ -61,11 +61,11 @@ impl Worker {
     }
 
     /// Whoever only reads is answered before the transaction ends: nothing of it can be lost.
-    fn read(&mut self, mut work: Unit) {
+    fn read(&mut self, mut work: UnitOfWork) {
         if !work.claim() {
             return;
         }
-        let mut session = match self.begin(work.scope(), Access::Read) {
+        let mut session = match self.begin(work.scope(), UnitAccess::Read) {
             Ok(session) => session,
             Err(error) => {
                 self.reads.failed(&error);
@@ -74,20 +74,20 @@ impl Worker {
             }
         };
         match work.run(&mut session) {
-            Verdict::Commit => self.reads.committed(1),
-            Verdict::RollBack => self.reads.rolled_back(),
+            UnitVerdict::Commit => self.reads.committed(1),
+            UnitVerdict::RollBack => self.reads.rolled_back(),
         }
         if let Some(error) = session.outage() {
             self.health.failed(error);
         }
         work.settle(Ok(()));
-        if let Err(error) = connection_of(&mut session).and_then(Connection::roll_back) {
+        if let Err(error) = connection_of(&mut session).and_then(PostgresConnection::roll_back) {
             tracing::debug!(%error, "a transaction that only read did not end");
         }
         self.put_back(session);
     }
 
-    fn write(&mut self, mut work: Unit) {
+    fn write(&mut self, mut work: UnitOfWork) {
         if !work.claim() {
             return;
         }
@@ -99,14 +99,14 @@ impl Worker {
         work.settle(outcome);
     }
 
-    fn committed(&mut self, work: &mut Unit) -> Result<()> {
-        let mut session = self.begin(work.scope(), Access::Write)?;
+    fn committed(&mut self, work: &mut UnitOfWork) -> Result<()> {
+        let mut session = self.begin(work.scope(), UnitAccess::Write)?;
         let verdict = work.run(&mut session);
         if let Some(error) = session.outage() {
             self.health.failed(error);
         }
         let outcome = self.end(&mut session, verdict);
-        if outcome.is_ok() && verdict == Verdict::Commit {
+        if outcome.is_ok() && verdict == UnitVerdict::Commit {
             self.writes.committed(1);
             if session.has_changed_rows() {
                 self.health.wrote();
@@ -117,10 +117,10 @@ impl Worker {
     }
 
     /// Opens the transaction. A connection that died while idle is noticed here, before anything ran, and replaced.
-    fn begin(&mut self, scope: Scope, access: Access) -> Result<Session> {
+    fn begin(&mut self, scope: UnitScope, access: UnitAccess) -> Result<UnitSession> {
         let text = opening(scope, access);
         if let Some(mut session) = self.session.take() {
-            session.may_write = access == Access::Write;
+            session.may_write = access == UnitAccess::Write;
             match connection_of(&mut session)?.begin(text.clone()) {
                 Ok(()) => return Ok(session),
                 Err(Error::Unavailable { .. }) => {
@@ -129,16 +129,16 @@ impl Worker {
                 Err(error) => return Err(error),
             }
         }
-        let mut connection = Connection::open(&self.address, &self.options, Login::App)?;
+        let mut connection = PostgresConnection::open(&self.address, &self.options, PostgresLogin::App)?;
         connection.begin(text)?;
-        let mut session = Session::new(Engine::Postgres(connection));
-        session.may_write = access == Access::Write;
+        let mut session = UnitSession::new(EngineConnection::Postgres(connection));
+        session.may_write = access == UnitAccess::Write;
         Ok(session)
     }
 
-    fn end(&self, session: &mut Session, verdict: Verdict) -> Result<()> {
+    fn end(&self, session: &mut UnitSession, verdict: UnitVerdict) -> Result<()> {
         let connection = connection_of(session)?;
-        if verdict == Verdict::RollBack {
+        if verdict == UnitVerdict::RollBack {
             self.writes.rolled_back();
             // The closure's own error is the answer; a line that broke has rolled back by itself.
             if let Err(error) = connection.roll_back() {
@@ -152,27 +152,29 @@ impl Worker {
         outcome
     }
 
-    fn put_back(&mut self, mut session: Session) {
+    fn put_back(&mut self, mut session: UnitSession) {
         if connection_of(&mut session).is_ok_and(|connection| !connection.has_ended()) {
             self.session = Some(session);
         }
     }
 }
 
-fn opening(scope: Scope, access: Access) -> String {
+fn opening(scope: UnitScope, access: UnitAccess) -> String {
     let begin = match access {
-        Access::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        Access::Write => "BEGIN",
+        UnitAccess::Read => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        UnitAccess::Write => "BEGIN",
     };
     match scope {
-        Scope::Tenant(tenant) => format!("{begin}; SET LOCAL app.tenant_id = '{tenant}'"),
-        Scope::Platform(door) => format!("{begin}; SET LOCAL app.door = '{}'", door.name()),
+        UnitScope::Tenant(tenant) => format!("{begin}; SET LOCAL app.tenant_id = '{tenant}'"),
+        UnitScope::Platform(door) => format!("{begin}; SET LOCAL app.door = '{}'", door.name()),
     }
 }
 
-fn connection_of(session: &mut Session) -> Result<&mut Connection> {
+fn connection_of(session: &mut UnitSession) -> Result<&mut PostgresConnection> {
     match &mut session.engine {
-        Engine::Postgres(connection) => Ok(connection),
-        Engine::Sqlite(_) => Err(Error::Misuse("a Postgres thread holds a SQLite session".to_owned())),
+        EngineConnection::Postgres(connection) => Ok(connection),
+        EngineConnection::Sqlite(_) => {
+            Err(Error::Misuse("a Postgres thread holds a SQLite session".to_owned()))
+        }
     }
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::errors::translate;
 use super::file::{self, APPLICATION_ID, failed};
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::StoreOptions;
 
 /// Pages copied before a writer gets its turn: 4 MiB.
 const PAGES_A_STEP: i32 = 1024;
@@ -21,7 +21,7 @@ const MOST_REFUSALS: u32 = 500;
 
 /// How far a copy is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct BackupProgress {
     pub done_pages: u64,
     pub total_pages: u64,
 }
@@ -30,8 +30,8 @@ pub struct Progress {
 pub(crate) fn copy(
     source: &Path,
     target: &Path,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &StoreOptions,
+    progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<()> {
     if let Some(there) = file::family(target).iter().find(|path| path.exists()) {
         let what =
@@ -49,8 +49,8 @@ pub(crate) fn copy(
 fn checked_copy(
     source: &Path,
     target: &Path,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &StoreOptions,
+    progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<PathBuf> {
     let mut name = target.as_os_str().to_owned();
     name.push(format!(".partial-{}", std::process::id()));
@@ -70,13 +70,13 @@ fn checked_copy(
 fn copy_pages(
     source: &Path,
     partial: &Path,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &StoreOptions,
+    progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<()> {
     remove_if_there(partial)?;
     file::prepare_folder(partial)?;
     file::make_private(partial)?;
-    let from = Connection::reader(source, options.busy_timeout)?;
+    let from = SqliteConnection::reader(source, options.busy_timeout)?;
     // One moment of the source is held for the whole copy; without that every commit would begin it anew.
     from.raw.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema").map_err(translate)?;
     let mut into = rusqlite::Connection::open(partial).map_err(translate)?;
@@ -86,13 +86,13 @@ fn copy_pages(
     into.close().map_err(|(_, error)| translate(error))
 }
 
-fn run_steps(backup: &Backup<'_, '_>, progress: &mut dyn FnMut(Progress)) -> Result<()> {
+fn run_steps(backup: &Backup<'_, '_>, progress: &mut dyn FnMut(BackupProgress)) -> Result<()> {
     let mut refused = 0;
     loop {
         let step = backup.step(PAGES_A_STEP).map_err(translate)?;
         let seen = backup.progress();
         let (total, left) = (pages(seen.pagecount), pages(seen.remaining));
-        progress(Progress { done_pages: total.saturating_sub(left), total_pages: total });
+        progress(BackupProgress { done_pages: total.saturating_sub(left), total_pages: total });
         match step {
             StepResult::Done => return Ok(()),
             StepResult::More => refused = 0,
@@ -133,8 +133,8 @@ pub(crate) fn restore(
     source: &Path,
     target: &Path,
     aside: &str,
-    options: &Options,
-    progress: &mut dyn FnMut(Progress),
+    options: &StoreOptions,
+    progress: &mut dyn FnMut(BackupProgress),
 ) -> Result<Option<PathBuf>> {
     verify(source)?;
     // A link stays a link: what it points at is replaced.
@@ -148,7 +148,7 @@ pub(crate) fn restore(
 }
 
 /// Gives what is there a second name, and clears away what would be replayed into the restored file.
-fn keep_old(target: &Path, aside: &str, options: &Options) -> Result<Option<PathBuf>> {
+fn keep_old(target: &Path, aside: &str, options: &StoreOptions) -> Result<Option<PathBuf>> {
     let kept = free_name(target, aside);
     let there = target.exists();
     if there {
@@ -166,8 +166,8 @@ fn keep_old(target: &Path, aside: &str, options: &Options) -> Result<Option<Path
 
 /// Brings what is still in the log into the database, so that the file alone is all of it. A database too damaged
 /// for that is kept as it is, its log beside it.
-fn fold_log(target: &Path, options: &Options) {
-    let folded = Connection::writer(target, options.busy_timeout).and_then(|connection| {
+fn fold_log(target: &Path, options: &StoreOptions) {
+    let folded = SqliteConnection::writer(target, options.busy_timeout).and_then(|connection| {
         connection.raw.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(translate)
     });
     if let Err(error) = folded {

@@ -13,14 +13,14 @@ use rusqlite::{OpenFlags, Statement};
 use super::errors::translate;
 use super::tidier::LONGEST_LOG;
 use crate::error::{Error, Result};
-use crate::row::{Row, RowOf};
+use crate::row::{EngineRow, Row};
 use crate::sql::{numbered, shortened};
 use crate::value::{Column, Param};
 
 /// How often a running statement is asked whether its time is up, in virtual-machine steps.
 const STEPS_BETWEEN_CHECKS: i32 = 20_000;
 
-pub(crate) struct Connection {
+pub(crate) struct SqliteConnection {
     pub(crate) raw: rusqlite::Connection,
     /// Statement texts with `?N`, by the address of the literal: rendered once.
     rendered: HashMap<(usize, usize), Box<str>>,
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     deadline: Deadline,
 }
 
-impl Connection {
+impl SqliteConnection {
     pub(crate) fn writer(path: &Path, busy: Duration) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -132,7 +132,7 @@ impl Connection {
         let outcome = self.prepared(sql, first, params, |statement| {
             let mut rows = statement.raw_query();
             while let Some(row) = rows.next().map_err(translate)? {
-                each(&Row(RowOf::Sqlite(row)))?;
+                each(&Row(EngineRow::Sqlite(row)))?;
             }
             Ok(())
         });

@@ -11,6 +11,6 @@ mod writer;
 pub(crate) mod backup;
 pub(crate) mod file;
 
-pub(crate) use connection::{Connection, column_of};
+pub(crate) use connection::{SqliteConnection, column_of};
 pub(crate) use errors::translate;
-pub(crate) use queue::Sqlite;
+pub(crate) use queue::SqlitePool;

@@ -4,32 +4,32 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use crate::error::Result;
-use crate::health::Health;
-use crate::meter::Meter;
-use crate::options::Options;
-use crate::session::{Engine, Session};
-use crate::unit::{Unit, Verdict};
+use crate::health::StoreHealth;
+use crate::meter::StoreMeter;
+use crate::options::StoreOptions;
+use crate::session::{EngineConnection, UnitSession};
+use crate::unit::{UnitOfWork, UnitVerdict};
 
-pub(crate) struct Reader {
-    session: Session,
-    queue: Receiver<Unit>,
+pub(crate) struct SqliteReader {
+    session: UnitSession,
+    queue: Receiver<UnitOfWork>,
     time: Duration,
-    health: Health,
-    meter: Meter,
+    health: StoreHealth,
+    meter: StoreMeter,
 }
 
-impl Reader {
+impl SqliteReader {
     pub(crate) fn new(
-        mut connection: Connection,
-        queue: Receiver<Unit>,
-        options: &Options,
-        health: &Health,
+        mut connection: SqliteConnection,
+        queue: Receiver<UnitOfWork>,
+        options: &StoreOptions,
+        health: &StoreHealth,
     ) -> Result<Self> {
         connection.watch_time()?;
-        let session = Session::new(Engine::Sqlite(connection));
-        let meter = Meter::new("sqlite", "read");
+        let session = UnitSession::new(EngineConnection::Sqlite(connection));
+        let meter = StoreMeter::new("sqlite", "read");
         Ok(Self { session, queue, time: options.statement_timeout, health: health.clone(), meter })
     }
 
@@ -50,7 +50,7 @@ impl Reader {
         }
     }
 
-    fn one(&mut self, work: &mut Unit) -> Result<()> {
+    fn one(&mut self, work: &mut UnitOfWork) -> Result<()> {
         let connection = connection_of(&mut self.session)?;
         connection.allow(Instant::now(), self.time);
         connection.begin("BEGIN")?;
@@ -58,18 +58,18 @@ impl Reader {
         let connection = connection_of(&mut self.session)?;
         connection.allow_all();
         match verdict {
-            Verdict::Commit => connection.commit(),
+            UnitVerdict::Commit => connection.commit(),
             // The closure's own error is the answer; there is nothing to undo in a snapshot.
-            Verdict::RollBack => connection.roll_back(),
+            UnitVerdict::RollBack => connection.roll_back(),
         }
     }
 }
 
 /// The session of these threads always holds a SQLite connection; the other arm can't be reached.
-pub(crate) fn connection_of(session: &mut Session) -> Result<&mut Connection> {
+pub(crate) fn connection_of(session: &mut UnitSession) -> Result<&mut SqliteConnection> {
     match &mut session.engine {
-        Engine::Sqlite(connection) => Ok(connection),
-        Engine::Postgres(_) => {
+        EngineConnection::Sqlite(connection) => Ok(connection),
+        EngineConnection::Postgres(_) => {
             Err(crate::error::Error::Misuse("a SQLite thread holds a Postgres session".to_owned()))
         }
     }

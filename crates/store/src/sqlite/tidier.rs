@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::errors::translate;
 use crate::error::Result;
 
@@ -17,24 +17,24 @@ pub(super) const LONGEST_LOG: u32 = 16_000;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How the writer says that something was committed. When it is dropped, the tidier ends.
-pub(super) struct Bell(Sender<()>);
+pub(super) struct CheckpointSignal(Sender<()>);
 
-impl Bell {
+impl CheckpointSignal {
     pub(super) fn ring(&self) {
         // Rung already, and not heard yet: once is enough.
         let _full = self.0.try_send(());
     }
 }
 
-pub(super) struct Tidier {
-    connection: Connection,
+pub(super) struct Checkpointer {
+    connection: SqliteConnection,
     rung: Receiver<()>,
 }
 
-impl Tidier {
-    pub(super) fn new(path: &Path, busy: Duration) -> Result<(Self, Bell)> {
+impl Checkpointer {
+    pub(super) fn new(path: &Path, busy: Duration) -> Result<(Self, CheckpointSignal)> {
         let (bell, rung) = bounded(1);
-        Ok((Self { connection: Connection::writer(path, busy)?, rung }, Bell(bell)))
+        Ok((Self { connection: SqliteConnection::writer(path, busy)?, rung }, CheckpointSignal(bell)))
     }
 
     pub(super) fn run(self) {

@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::reader::connection_of;
-use super::tidier::Bell;
+use super::tidier::CheckpointSignal;
 use crate::error::{Error, Result};
-use crate::health::Health;
-use crate::meter::Meter;
-use crate::options::Options;
-use crate::session::{Engine, Session};
-use crate::unit::{Unit, Verdict};
+use crate::health::StoreHealth;
+use crate::meter::StoreMeter;
+use crate::options::StoreOptions;
+use crate::session::{EngineConnection, UnitSession};
+use crate::unit::{UnitOfWork, UnitVerdict};
 
 /// A group ends at this many units or this much time, so that nobody waits long for strangers.
 const GROUP_UNITS: usize = 256;
@@ -34,15 +34,15 @@ const SHORTEST_PATIENCE: Duration = Duration::from_micros(100);
 /// What neighbours of a unit that had to be stopped are told.
 const UNDONE: &str = "it was undone because another unit took too long, try again";
 
-pub(crate) struct Writer {
-    session: Session,
-    queue: Receiver<Unit>,
-    bell: Bell,
+pub(crate) struct SqliteWriter {
+    session: UnitSession,
+    queue: Receiver<UnitOfWork>,
+    bell: CheckpointSignal,
     time: Duration,
-    health: Health,
-    meter: Meter,
+    health: StoreHealth,
+    meter: StoreMeter,
     /// Units that have run and wait for the commit, and how many of them have something to commit.
-    group: Vec<Unit>,
+    group: Vec<UnitOfWork>,
     kept: usize,
     /// How many the last group had, and how long its commit took: what to expect of this one.
     companions: usize,
@@ -51,16 +51,16 @@ pub(crate) struct Writer {
     changed: bool,
 }
 
-impl Writer {
+impl SqliteWriter {
     pub(crate) fn new(
-        mut connection: Connection,
-        queue: Receiver<Unit>,
-        bell: Bell,
-        (options, health): (&Options, &Health),
+        mut connection: SqliteConnection,
+        queue: Receiver<UnitOfWork>,
+        bell: CheckpointSignal,
+        (options, health): (&StoreOptions, &StoreHealth),
     ) -> Result<Self> {
         connection.watch_time()?;
-        let session = Session::new(Engine::Sqlite(connection));
-        let meter = Meter::new("sqlite", "write");
+        let session = UnitSession::new(EngineConnection::Sqlite(connection));
+        let meter = StoreMeter::new("sqlite", "write");
         let group = Vec::with_capacity(GROUP_UNITS);
         Ok(Self {
             session,
@@ -85,7 +85,7 @@ impl Writer {
     }
 
     /// Runs the first unit and those that wait behind it, in one open transaction.
-    fn gather(&mut self, first: Unit) -> Result<()> {
+    fn gather(&mut self, first: UnitOfWork) -> Result<()> {
         let began = Instant::now();
         let (mut now, mut next) = (began, Some(first));
         while let Some(mut work) = next.take() {
@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Waits for one of the callers that were answered last, when a commit without them would cost more.
-    fn wait(&self, began: Instant) -> Option<Unit> {
+    fn wait(&self, began: Instant) -> Option<UnitOfWork> {
         let patience = (self.commit_took / PATIENCE_SHARE).min(GROUP_TIME);
         if self.group.len() >= self.companions || patience < SHORTEST_PATIENCE {
             return None;
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Runs one unit in the group's transaction. An error is the group's: the transaction is gone.
-    fn include(&mut self, work: &mut Unit, now: Instant) -> Result<()> {
+    fn include(&mut self, work: &mut UnitOfWork, now: Instant) -> Result<()> {
         let time = self.time;
         let connection = connection_of(&mut self.session)?;
         connection.allow(now, time);
@@ -130,10 +130,10 @@ impl Writer {
         }
         connection.allow_all();
         match (verdict, alone) {
-            (Verdict::Commit, true) => Ok(()),
-            (Verdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
-            (Verdict::RollBack, true) => connection.roll_back(),
-            (Verdict::RollBack, false) => {
+            (UnitVerdict::Commit, true) => Ok(()),
+            (UnitVerdict::Commit, false) => connection.command("RELEASE SAVEPOINT unit"),
+            (UnitVerdict::RollBack, true) => connection.roll_back(),
+            (UnitVerdict::RollBack, false) => {
                 connection.command("ROLLBACK TO SAVEPOINT unit")?;
                 connection.command("RELEASE SAVEPOINT unit")
             }
@@ -141,16 +141,16 @@ impl Writer {
     }
 
     /// Takes note of what one unit did.
-    fn judge(&mut self, verdict: Verdict) {
+    fn judge(&mut self, verdict: UnitVerdict) {
         if let Some(error) = self.session.outage() {
             self.health.failed(error);
         }
         match verdict {
-            Verdict::Commit => {
+            UnitVerdict::Commit => {
                 self.kept += 1;
                 self.changed |= self.session.has_changed_rows();
             }
-            Verdict::RollBack => self.meter.rolled_back(),
+            UnitVerdict::RollBack => self.meter.rolled_back(),
         }
     }
 
@@ -179,7 +179,7 @@ impl Writer {
             Err(error) => {
                 self.meter.failed(error);
                 self.health.failed(error);
-                if let Err(error) = connection_of(&mut self.session).and_then(Connection::roll_back) {
+                if let Err(error) = connection_of(&mut self.session).and_then(SqliteConnection::roll_back) {
                     tracing::error!(%error, "rolling back failed");
                 }
             }

@@ -27,7 +27,7 @@ pub(crate) const NOTES: &[Migration] = &[Migration {
 }];
 
 pub(crate) fn add(tx: &mut Tx<'_>, body: &str) -> Result<Uuid> {
-    let id = munshi_types::Ids::system().next::<munshi_types::JobId>();
+    let id = munshi_types::IdGenerator::system().next::<munshi_types::JobId>();
     let id = munshi_types::Id::as_uuid(id);
     tx.execute("INSERT INTO notes (tenant_id, id, body) VALUES ($1, $2, $3)", params![id, body])?;
     Ok(id)
@@ -35,7 +35,7 @@ pub(crate) fn add(tx: &mut Tx<'_>, body: &str) -> Result<Uuid> {
 
 /// The same, with nobody waiting for it.
 pub(crate) fn send(tx: &mut Tx<'_>, body: &str) -> Result<()> {
-    let id = munshi_types::Id::as_uuid(munshi_types::Ids::system().next::<munshi_types::JobId>());
+    let id = munshi_types::Id::as_uuid(munshi_types::IdGenerator::system().next::<munshi_types::JobId>());
     tx.send("INSERT INTO notes (tenant_id, id, body) VALUES ($1, $2, $3)", params![id, body])
 }
 

@@ -4,22 +4,22 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::net::tcp::OwnedWriteHalf;
 
-/// An answer in steps. The body is chunked, one chunk a [`Step::Send`].
+/// An answer in steps. The body is chunked, one chunk a [`FakeModelStep::Send`].
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct FakeModelAnswer {
     /// None: nothing is ever said, not even a head.
-    pub head: Option<Head>,
-    pub steps: Vec<Step>,
+    pub head: Option<FakeModelHead>,
+    pub steps: Vec<FakeModelStep>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct FakeModelHead {
     pub status: u16,
     pub headers: Vec<(String, String)>,
 }
 
 #[derive(Clone, Debug)]
-pub enum Step {
+pub enum FakeModelStep {
     Send(Vec<u8>),
     /// Again and again until the client leaves.
     Repeat(Vec<u8>),
@@ -31,28 +31,32 @@ pub enum Step {
     End,
 }
 
-impl Answer {
-    pub fn new(status: u16, content_type: &str, steps: Vec<Step>) -> Self {
+impl FakeModelAnswer {
+    pub fn new(status: u16, content_type: &str, steps: Vec<FakeModelStep>) -> Self {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        Self { head: Some(Head { status, headers }), steps }
+        Self { head: Some(FakeModelHead { status, headers }), steps }
     }
 
     pub fn json(status: u16, body: &Value) -> Self {
-        Self::new(status, "application/json", vec![Step::Send(body.to_string().into_bytes()), Step::End])
+        Self::new(
+            status,
+            "application/json",
+            vec![FakeModelStep::Send(body.to_string().into_bytes()), FakeModelStep::End],
+        )
     }
 
-    pub fn stream(steps: Vec<Step>) -> Self {
+    pub fn stream(steps: Vec<FakeModelStep>) -> Self {
         Self::new(200, "text/event-stream; charset=utf-8", steps)
     }
 
     /// Takes the request and never says a word.
     pub fn silence() -> Self {
-        Self { head: None, steps: vec![Step::Hang] }
+        Self { head: None, steps: vec![FakeModelStep::Hang] }
     }
 
     /// Takes the request and closes the connection.
     pub fn slam() -> Self {
-        Self { head: None, steps: vec![Step::Cut] }
+        Self { head: None, steps: vec![FakeModelStep::Cut] }
     }
 
     #[must_use]
@@ -64,26 +68,26 @@ impl Answer {
         self
     }
 
-    pub(super) async fn send(self, writer: &mut OwnedWriteHalf) -> Outcome {
+    pub(super) async fn send(self, writer: &mut OwnedWriteHalf) -> FakeModelOutcome {
         if let Some(head) = &self.head
             && writer.write_all(&head.bytes()).await.is_err()
         {
-            return Outcome::Left;
+            return FakeModelOutcome::Left;
         }
         for step in self.steps {
             match step.take(writer).await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => return outcome,
-                Err(_) => return Outcome::Left,
+                Err(_) => return FakeModelOutcome::Left,
             }
         }
-        Outcome::Closed
+        FakeModelOutcome::Closed
     }
 }
 
 /// How an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum FakeModelOutcome {
     /// Properly; the connection can serve another request.
     Ended,
     /// By us.
@@ -92,8 +96,8 @@ pub(super) enum Outcome {
     Left,
 }
 
-impl Step {
-    async fn take(self, writer: &mut OwnedWriteHalf) -> std::io::Result<Option<Outcome>> {
+impl FakeModelStep {
+    async fn take(self, writer: &mut OwnedWriteHalf) -> std::io::Result<Option<FakeModelOutcome>> {
         match self {
             Self::Send(bytes) if bytes.is_empty() => {}
             Self::Send(bytes) => {
@@ -107,18 +111,18 @@ impl Step {
             Self::Hang => std::future::pending().await,
             Self::Cut => {
                 writer.shutdown().await?;
-                return Ok(Some(Outcome::Closed));
+                return Ok(Some(FakeModelOutcome::Closed));
             }
             Self::End => {
                 writer.write_all(b"0\r\n\r\n").await?;
-                return Ok(Some(Outcome::Ended));
+                return Ok(Some(FakeModelOutcome::Ended));
             }
         }
         Ok(None)
     }
 }
 
-impl Head {
+impl FakeModelHead {
     fn bytes(&self) -> Vec<u8> {
         let mut text = format!("HTTP/1.1 {} Said\r\ntransfer-encoding: chunked\r\n", self.status);
         for (name, value) in &self.headers {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::answer::{Answer, Step};
+use super::answer::{FakeModelAnswer, FakeModelStep};
 
 /// Whether an answer comes at once or as it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speech {
+pub enum FixtureDelivery {
     Whole,
     Streamed,
 }
@@ -62,9 +62,9 @@ impl Fixture {
         std::iter::once(0).chain((0..self.stream.len()).filter_map(ends_line)).collect()
     }
 
-    pub(super) fn speech_of(&self, path: &str, body: &Value) -> Speech {
+    pub(super) fn speech_of(&self, path: &str, body: &Value) -> FixtureDelivery {
         let is_streamed = path.contains(":stream") || body.get("stream") == Some(&Value::Bool(true));
-        if is_streamed { Speech::Streamed } else { Speech::Whole }
+        if is_streamed { FixtureDelivery::Streamed } else { FixtureDelivery::Whole }
     }
 
     pub(super) fn fits(&self, path: &str, body: &Value) -> bool {
@@ -97,7 +97,7 @@ impl Fixture {
         if is_there { alike } else { 0 }
     }
 
-    fn path(&self, speech: Speech) -> String {
+    fn path(&self, speech: FixtureDelivery) -> String {
         let is_embedding = self.name == "embeddings";
         let model = "gemini-2.5-flash";
         match (self.wire.as_str(), speech) {
@@ -105,15 +105,15 @@ impl Fixture {
             ("openai", _) if is_embedding => "/v1/embeddings".to_owned(),
             ("openai", _) => "/v1/chat/completions".to_owned(),
             (_, _) if is_embedding => "/v1beta/models/gemini-embedding-001:batchEmbedContents".to_owned(),
-            (_, Speech::Whole) => format!("/v1beta/models/{model}:generateContent"),
-            (_, Speech::Streamed) => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
+            (_, FixtureDelivery::Whole) => format!("/v1beta/models/{model}:generateContent"),
+            (_, FixtureDelivery::Streamed) => format!("/v1beta/models/{model}:streamGenerateContent?alt=sse"),
         }
     }
 
     /// The request as a whole call sends it differs in its `stream` alone.
-    fn expected(&self, speech: Speech) -> Value {
+    fn expected(&self, speech: FixtureDelivery) -> Value {
         let mut request = self.request.clone();
-        if let (Speech::Whole, Value::Object(fields)) = (speech, &mut request)
+        if let (FixtureDelivery::Whole, Value::Object(fields)) = (speech, &mut request)
             && fields.contains_key("stream")
         {
             fields.insert("stream".to_owned(), Value::Bool(false));
@@ -122,16 +122,18 @@ impl Fixture {
         request
     }
 
-    pub fn answer(&self, speech: Speech) -> Answer {
+    pub fn answer(&self, speech: FixtureDelivery) -> FakeModelAnswer {
         let answer = match speech {
-            Speech::Whole => Answer::json(200, &self.answer),
-            Speech::Streamed => Answer::stream(vec![Step::Send(self.stream.clone()), Step::End]),
+            FixtureDelivery::Whole => FakeModelAnswer::json(200, &self.answer),
+            FixtureDelivery::Streamed => {
+                FakeModelAnswer::stream(vec![FakeModelStep::Send(self.stream.clone()), FakeModelStep::End])
+            }
         };
         self.with_headers(answer)
     }
 
     /// The headers that the provider sends with every answer.
-    pub fn with_headers(&self, answer: Answer) -> Answer {
+    pub fn with_headers(&self, answer: FakeModelAnswer) -> FakeModelAnswer {
         match self.wire.as_str() {
             "anthropic" => answer
                 .with("request-id", "req_018EeWyXxfu5pfWkrYcMdjWG")

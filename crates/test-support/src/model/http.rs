@@ -4,7 +4,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::tcp::OwnedReadHalf;
 
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct RawHttpRequest {
     pub method: String,
     /// With its query.
     pub path: String,
@@ -13,14 +13,14 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-impl Request {
+impl RawHttpRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
 /// The next request on the connection; none when the client has closed it. `rest` carries over what was read too far.
-pub(super) async fn read_request(reader: &mut OwnedReadHalf, rest: &mut Vec<u8>) -> Option<Request> {
+pub(super) async fn read_request(reader: &mut OwnedReadHalf, rest: &mut Vec<u8>) -> Option<RawHttpRequest> {
     let end = loop {
         if let Some(at) = rest.windows(4).position(|window| window == b"\r\n\r\n") {
             break at;
@@ -40,7 +40,7 @@ pub(super) async fn read_request(reader: &mut OwnedReadHalf, rest: &mut Vec<u8>)
         more(reader, rest).await?;
     }
     let body = rest.drain(..length).collect();
-    Some(Request { method, path, headers, body })
+    Some(RawHttpRequest { method, path, headers, body })
 }
 
 async fn more(reader: &mut OwnedReadHalf, rest: &mut Vec<u8>) -> Option<()> {

@@ -20,10 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use answer::Outcome;
-pub use answer::{Answer, Step};
-pub use fixture::{Fixture, Speech};
-use http::{Request, read_request};
+use answer::FakeModelOutcome;
+pub use answer::{FakeModelAnswer, FakeModelStep};
+pub use fixture::{Fixture, FixtureDelivery};
+use http::{RawHttpRequest, read_request};
 
 /// Runs until dropped.
 pub struct ModelServer {
@@ -34,15 +34,15 @@ pub struct ModelServer {
 
 struct Shared {
     fixtures: Vec<Fixture>,
-    next: Mutex<VecDeque<Answer>>,
+    next: Mutex<VecDeque<FakeModelAnswer>>,
     strangers: Mutex<Vec<String>>,
-    requests: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<RawHttpRequest>>,
     /// How many requests came and how many clients went before their answer's end.
-    seen: watch::Sender<Seen>,
+    seen: watch::Sender<ModelServerStats>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ModelServerStats {
     pub requests: usize,
     pub hung_up: usize,
     pub connections: usize,
@@ -75,7 +75,7 @@ impl ModelServer {
     }
 
     /// What the next request gets instead of its fixture's answer, whatever it asks.
-    pub fn next(&self, answer: Answer) {
+    pub fn next(&self, answer: FakeModelAnswer) {
         self.shared.next.lock().unwrap().push_back(answer);
     }
 
@@ -84,16 +84,16 @@ impl ModelServer {
         self.shared.strangers.lock().unwrap().clone()
     }
 
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<RawHttpRequest> {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> ModelServerStats {
         *self.shared.seen.borrow()
     }
 
     /// Waits until as many requests came or clients left as asked for.
-    pub async fn until(&self, condition: impl FnMut(&Seen) -> bool) {
+    pub async fn until(&self, condition: impl FnMut(&ModelServerStats) -> bool) {
         self.shared.seen.subscribe().wait_for(condition).await.unwrap();
     }
 }
@@ -119,12 +119,12 @@ async fn serve(socket: TcpStream, shared: Arc<Shared>) {
         let outcome = tokio::select! {
             biased;
             outcome = answer.send(&mut writer) => outcome,
-            () = hung_up(&mut reader) => Outcome::Left,
+            () = hung_up(&mut reader) => FakeModelOutcome::Left,
         };
         match outcome {
-            Outcome::Ended => {}
-            Outcome::Closed => return,
-            Outcome::Left => {
+            FakeModelOutcome::Ended => {}
+            FakeModelOutcome::Closed => return,
+            FakeModelOutcome::Left => {
                 shared.seen.send_modify(|seen| seen.hung_up += 1);
                 return;
             }
@@ -139,7 +139,7 @@ async fn hung_up(reader: &mut OwnedReadHalf) {
 }
 
 impl Shared {
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &RawHttpRequest) -> FakeModelAnswer {
         let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
         let found = self.fixtures.iter().find(|fixture| fixture.fits(&request.path, &body));
         if let Some(fixture) = found {
@@ -148,6 +148,6 @@ impl Shared {
         let nearest = self.fixtures.iter().max_by_key(|fixture| fixture.likeness(&request.path, &body));
         let nearest = nearest.map(|fixture| fixture.difference(&request.path, &body)).unwrap_or_default();
         self.strangers.lock().unwrap().push(nearest.clone());
-        Answer::json(418, &serde_json::json!({"error": {"message": nearest, "type": "no_fixture"}}))
+        FakeModelAnswer::json(418, &serde_json::json!({"error": {"message": nearest, "type": "no_fixture"}}))
     }
 }

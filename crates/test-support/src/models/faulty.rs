@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, Target};
+use munshi_llm::{ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
 use munshi_types::random::{Random, SeededRandom};
 
 /// What goes wrong with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mishap {
+pub enum InjectedFault {
     /// 429 with a wait of one second.
     Limited,
     /// 503 before a word is said.
@@ -26,14 +26,14 @@ pub enum Mishap {
 
 /// Breaks some calls of another model, chosen by a seed: the same seed breaks the same calls in the same way.
 #[derive(Debug)]
-pub struct Faulty<P> {
+pub struct FaultyModel<P> {
     inner: P,
     chance: SeededRandom,
     /// Of a hundred calls, how many fail.
     percent: u64,
 }
 
-impl<P> Faulty<P> {
+impl<P> FaultyModel<P> {
     pub fn new(inner: P, seed: u64, percent: u64) -> Self {
         Self { inner, chance: SeededRandom::new(seed), percent }
     }
@@ -42,43 +42,43 @@ impl<P> Faulty<P> {
         &self.inner
     }
 
-    fn mishap(&self) -> Option<Mishap> {
+    fn mishap(&self) -> Option<InjectedFault> {
         let (fails, kind, after) = (self.chance.below(100), self.chance.below(6), self.chance.below(4));
         let after = usize::try_from(after).unwrap_or(0);
         (fails < self.percent).then_some(match kind {
-            0 => Mishap::Limited,
-            1 => Mishap::Down,
-            2 => Mishap::Cut(after),
-            3 => Mishap::Stops(after),
-            4 => Mishap::Drips,
-            _ => Mishap::Garbage,
+            0 => InjectedFault::Limited,
+            1 => InjectedFault::Down,
+            2 => InjectedFault::Cut(after),
+            3 => InjectedFault::Stops(after),
+            4 => InjectedFault::Drips,
+            _ => InjectedFault::Garbage,
         })
     }
 }
 
 #[async_trait]
-impl<P: Provider> Provider for Faulty<P> {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+impl<P: Provider> Provider for FaultyModel<P> {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         let mishap = self.mishap();
         match mishap {
-            Some(Mishap::Limited) => {
-                return Err(Fault::RateLimited { retry_after: Some(Duration::from_secs(1)) });
+            Some(InjectedFault::Limited) => {
+                return Err(ModelError::RateLimited { retry_after: Some(Duration::from_secs(1)) });
             }
-            Some(Mishap::Down) => {
-                return Err(Fault::Failed {
+            Some(InjectedFault::Down) => {
+                return Err(ModelError::Failed {
                     status: 503,
                     message: "overloaded".to_owned(),
                     retry_after: None,
                 });
             }
-            Some(Mishap::Garbage) => return Err(Fault::Garbled("no event".to_owned())),
+            Some(InjectedFault::Garbage) => return Err(ModelError::Garbled("no event".to_owned())),
             _ => {}
         }
         let stream = self.inner.stream(target, request).await?;
         Ok(match mishap {
-            Some(Mishap::Cut(after)) => Box::pin(front(stream, after).chain(broken())),
-            Some(Mishap::Stops(after)) => Box::pin(front(stream, after)),
-            Some(Mishap::Drips) => Box::pin(stream.then(|item| async move {
+            Some(InjectedFault::Cut(after)) => Box::pin(front(stream, after).chain(broken())),
+            Some(InjectedFault::Stops(after)) => Box::pin(front(stream, after)),
+            Some(InjectedFault::Drips) => Box::pin(stream.then(|item| async move {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 item
             })),
@@ -86,33 +86,34 @@ impl<P: Provider> Provider for Faulty<P> {
         })
     }
 
-    async fn embed(&self, target: &Target, texts: &[String]) -> Result<Embedding, Fault> {
+    async fn embed(&self, target: &ModelTarget, texts: &[String]) -> Result<Embedding, ModelError> {
         self.inner.embed(target, texts).await
     }
 }
 
-type Item = Result<Event, Fault>;
+type Item = Result<ChatEvent, ModelError>;
 
 /// So many events, never the proper end.
 fn front(stream: ChatStream, after: usize) -> impl futures_util::Stream<Item = Item> + Send {
-    let goes_on = |item: &Item| !matches!(item, Ok(Event::Finished { .. }));
+    let goes_on = |item: &Item| !matches!(item, Ok(ChatEvent::Finished { .. }));
     stream.take(after).take_while(move |item| std::future::ready(goes_on(item)))
 }
 
 fn broken() -> impl futures_util::Stream<Item = Item> + Send {
-    futures_util::stream::iter([Err(Fault::Interrupted)])
+    futures_util::stream::iter([Err(ModelError::Interrupted)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::{Scripted, Turn};
+    use crate::models::{ScriptedModel, ScriptedTurn};
 
     async fn run(seed: u64) -> Vec<String> {
-        let model = Faulty::new(Scripted::new((0..200).map(|_| Turn::text("hi"))), seed, 50);
+        let model =
+            FaultyModel::new(ScriptedModel::new((0..200).map(|_| ScriptedTurn::text("hi"))), seed, 50);
         let mut ends = Vec::new();
         for _ in 0..60 {
-            let whole = model.complete(&Target::offline(), &ChatRequest::default()).await;
+            let whole = model.complete(&ModelTarget::offline(), &ChatRequest::default()).await;
             ends.push(whole.map_or_else(|fault| fault.code().to_owned(), |reply| reply.text()));
         }
         ends

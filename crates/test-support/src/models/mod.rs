@@ -4,21 +4,21 @@
 //! - [`faulty`]: another model behind a bad line; the same seed breaks the same calls
 //! - [`hostile`]: models that try what must not work
 //!
-//! To add a kind of malice, add a variant to [`Hostile`]; to add a kind of failure, one to [`Mishap`].
+//! To add a kind of malice, add a variant to [`HostileModel`]; to add a kind of failure, one to [`InjectedFault`].
 
 pub mod faulty;
 pub mod hostile;
 pub mod scripted;
 
-pub use faulty::{Faulty, Mishap};
-pub use hostile::Hostile;
-pub use scripted::{Asked, Gate, Scripted, Turn};
+pub use faulty::{FaultyModel, InjectedFault};
+pub use hostile::HostileModel;
+pub use scripted::{ScriptGate, ScriptedCall, ScriptedModel, ScriptedTurn};
 
-use munshi_llm::{Event, StopReason, Usage};
+use munshi_llm::{ChatEvent, StopReason, TokenUsage};
 use serde_json::Value;
 
 /// What these models say they used for each answer.
-pub const USED: Usage = Usage {
+pub const USED: TokenUsage = TokenUsage {
     input: 10,
     output: 5,
     cache_read: 0,
@@ -29,39 +29,39 @@ pub const USED: Usage = Usage {
 };
 
 /// The events of a whole answer in words.
-pub fn saying(text: &str) -> Vec<Event> {
-    vec![started(), Event::Text(text.to_owned()), finished(StopReason::EndTurn)]
+pub fn saying(text: &str) -> Vec<ChatEvent> {
+    vec![started(), ChatEvent::Text(text.to_owned()), finished(StopReason::EndTurn)]
 }
 
 /// The events of a call of one tool.
-pub fn calling(tool: &str, arguments: &Value) -> Vec<Event> {
+pub fn calling(tool: &str, arguments: &Value) -> Vec<ChatEvent> {
     calling_raw(tool, &arguments.to_string())
 }
 
 /// As [`calling`], with arguments that need not be JSON.
-pub fn calling_raw(tool: &str, arguments: &str) -> Vec<Event> {
+pub fn calling_raw(tool: &str, arguments: &str) -> Vec<ChatEvent> {
     vec![
         started(),
-        Event::ToolCallStarted { index: 0, id: "call-0".to_owned(), name: tool.to_owned() },
-        Event::ToolCallArguments { index: 0, fragment: arguments.to_owned() },
+        ChatEvent::ToolCallStarted { index: 0, id: "call-0".to_owned(), name: tool.to_owned() },
+        ChatEvent::ToolCallArguments { index: 0, fragment: arguments.to_owned() },
         finished(StopReason::ToolUse),
     ]
 }
 
 /// The events of calls of several tools at once.
-pub fn calling_all<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<Event> {
+pub fn calling_all<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Vec<ChatEvent> {
     let called = calls.into_iter().zip(0..).flat_map(|((tool, arguments), index)| {
         let (id, name) = (format!("call-{index}"), tool.to_owned());
         let fragment = arguments.to_string();
-        [Event::ToolCallStarted { index, id, name }, Event::ToolCallArguments { index, fragment }]
+        [ChatEvent::ToolCallStarted { index, id, name }, ChatEvent::ToolCallArguments { index, fragment }]
     });
     std::iter::once(started()).chain(called).chain([finished(StopReason::ToolUse)]).collect()
 }
 
-fn started() -> Event {
-    Event::Started { request_id: None, model: None }
+fn started() -> ChatEvent {
+    ChatEvent::Started { request_id: None, model: None }
 }
 
-fn finished(stop: StopReason) -> Event {
-    Event::Finished { stop, usage: USED }
+fn finished(stop: StopReason) -> ChatEvent {
+    ChatEvent::Finished { stop, usage: USED }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream;
-use munshi_llm::{ChatRequest, ChatStream, Embedding, Event, Fault, Provider, Target};
+use munshi_llm::{ChatEvent, ChatRequest, ChatStream, Embedding, ModelError, ModelTarget, Provider};
 use serde_json::Value;
 use tokio::sync::watch;
 
@@ -14,21 +14,21 @@ use super::{calling, calling_all, saying};
 
 /// One answer of a script.
 #[derive(Clone, Debug, Default)]
-pub struct Turn {
-    events: Vec<Event>,
-    fault: Option<Fault>,
+pub struct ScriptedTurn {
+    events: Vec<ChatEvent>,
+    fault: Option<ModelError>,
     /// Before each event, and before the fault.
     pause: Duration,
     /// Closed, nothing is said.
-    gate: Option<Gate>,
+    gate: Option<ScriptGate>,
     hangs: bool,
 }
 
 /// What a turn waits behind until the test has done what comes first.
 #[derive(Clone, Debug, Default)]
-pub struct Gate(Arc<watch::Sender<bool>>);
+pub struct ScriptGate(Arc<watch::Sender<bool>>);
 
-impl Gate {
+impl ScriptGate {
     pub fn open(&self) {
         self.0.send_replace(true);
     }
@@ -38,18 +38,18 @@ impl Gate {
     }
 }
 
-impl Turn {
+impl ScriptedTurn {
     /// These events and then the end of the stream, whether or not `Finished` is among them.
-    pub fn events(events: impl IntoIterator<Item = Event>) -> Self {
+    pub fn events(events: impl IntoIterator<Item = ChatEvent>) -> Self {
         Self { events: events.into_iter().collect(), ..Self::default() }
     }
 
     /// Nothing is said at all.
-    pub fn fault(fault: Fault) -> Self {
+    pub fn fault(fault: ModelError) -> Self {
         Self { fault: Some(fault), ..Self::default() }
     }
 
-    pub fn events_then_fault(events: impl IntoIterator<Item = Event>, fault: Fault) -> Self {
+    pub fn events_then_fault(events: impl IntoIterator<Item = ChatEvent>, fault: ModelError) -> Self {
         Self { fault: Some(fault), ..Self::events(events) }
     }
 
@@ -82,11 +82,11 @@ impl Turn {
 
     /// The same once the gate is open: until then the model was asked and says nothing.
     #[must_use]
-    pub fn behind(self, gate: &Gate) -> Self {
+    pub fn behind(self, gate: &ScriptGate) -> Self {
         Self { gate: Some(gate.clone()), ..self }
     }
 
-    async fn play(mut self) -> Result<ChatStream, Fault> {
+    async fn play(mut self) -> Result<ChatStream, ModelError> {
         if self.events.is_empty()
             && let Some(fault) = self.fault.take()
         {
@@ -113,25 +113,25 @@ impl Turn {
 
 /// What a scripted model was asked.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ScriptedCall {
     pub target: String,
     pub request: ChatRequest,
 }
 
 /// Gives its turns in order, one a call, whichever target is called. Once they have run out it refuses.
 #[derive(Debug, Default)]
-pub struct Scripted {
-    turns: Mutex<VecDeque<Turn>>,
-    asked: Mutex<Vec<Asked>>,
+pub struct ScriptedModel {
+    turns: Mutex<VecDeque<ScriptedTurn>>,
+    asked: Mutex<Vec<ScriptedCall>>,
 }
 
-impl Scripted {
-    pub fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+impl ScriptedModel {
+    pub fn new(turns: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self { turns: Mutex::new(turns.into_iter().collect()), asked: Mutex::default() }
     }
 
     /// Everything it was asked so far.
-    pub fn requests(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ScriptedCall> {
         lock(&self.asked).clone()
     }
 
@@ -142,25 +142,25 @@ impl Scripted {
 }
 
 #[async_trait]
-impl Provider for Scripted {
-    async fn stream(&self, target: &Target, request: &ChatRequest) -> Result<ChatStream, Fault> {
+impl Provider for ScriptedModel {
+    async fn stream(&self, target: &ModelTarget, request: &ChatRequest) -> Result<ChatStream, ModelError> {
         let count = {
             let mut asked = lock(&self.asked);
-            asked.push(Asked { target: target.name.clone(), request: request.clone() });
+            asked.push(ScriptedCall { target: target.name.clone(), request: request.clone() });
             asked.len()
         };
         let turn = lock(&self.turns).pop_front();
         match turn {
             Some(turn) => turn.play().await,
-            None => Err(Fault::Rejected {
+            None => Err(ModelError::Rejected {
                 status: 400,
                 message: format!("the script has run out: nothing is written for call {count}"),
             }),
         }
     }
 
-    async fn embed(&self, _: &Target, _: &[String]) -> Result<Embedding, Fault> {
-        Err(Fault::Rejected { status: 400, message: "a scripted model makes no vectors".to_owned() })
+    async fn embed(&self, _: &ModelTarget, _: &[String]) -> Result<Embedding, ModelError> {
+        Err(ModelError::Rejected { status: 400, message: "a scripted model makes no vectors".to_owned() })
     }
 }
 
@@ -174,16 +174,17 @@ mod tests {
     use munshi_llm::provider::next;
     use tokio::time::Instant;
 
-    fn target() -> Target {
-        Target::new("one", munshi_llm::Wire::OpenAi, "", "m")
+    fn target() -> ModelTarget {
+        ModelTarget::new("one", munshi_llm::WireFormat::OpenAi, "", "m")
     }
 
     #[tokio::test]
     async fn turns_come_in_order_and_then_run_out() {
-        let model = Scripted::new([Turn::text("hi"), Turn::fault(Fault::Unauthorised)]);
+        let model =
+            ScriptedModel::new([ScriptedTurn::text("hi"), ScriptedTurn::fault(ModelError::Unauthorised)]);
         let request = ChatRequest { system: vec!["be kind".to_owned()], ..ChatRequest::default() };
         assert_eq!(model.complete(&target(), &request).await.unwrap().text(), "hi");
-        assert_eq!(model.complete(&target(), &request).await.unwrap_err(), Fault::Unauthorised);
+        assert_eq!(model.complete(&target(), &request).await.unwrap_err(), ModelError::Unauthorised);
         let over = model.complete(&target(), &request).await.unwrap_err();
         assert!(over.to_string().contains("nothing is written for call 3"), "{over}");
         let asked = model.requests();
@@ -194,15 +195,16 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_turn_breaks_off_where_it_was_told_to() {
         let said = saying("hi").into_iter().take(2);
-        let turn = Turn::events_then_fault(said, Fault::Interrupted).slow(Duration::from_secs(2));
-        let model = Scripted::new([turn, Turn::text("hi").hanging()]);
+        let turn =
+            ScriptedTurn::events_then_fault(said, ModelError::Interrupted).slow(Duration::from_secs(2));
+        let model = ScriptedModel::new([turn, ScriptedTurn::text("hi").hanging()]);
         let before = Instant::now();
         let mut stream = model.stream(&target(), &ChatRequest::default()).await.unwrap();
         let mut seen = Vec::new();
         while let Some(item) = next(&mut stream).await {
             seen.push(item);
         }
-        assert_eq!(seen.last(), Some(&Err(Fault::Interrupted)));
+        assert_eq!(seen.last(), Some(&Err(ModelError::Interrupted)));
         assert_eq!((seen.len(), before.elapsed()), (3, Duration::from_secs(6)));
 
         let (target, request) = (target(), ChatRequest::default());
@@ -212,8 +214,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_turn_behind_a_gate_waits_for_it() {
-        let gate = Gate::default();
-        let model = Scripted::new([Turn::text("hi").behind(&gate)]);
+        let gate = ScriptGate::default();
+        let model = ScriptedModel::new([ScriptedTurn::text("hi").behind(&gate)]);
         let (target, request) = (target(), ChatRequest::default());
         let mut whole = model.complete(&target, &request);
         assert!(tokio::time::timeout(Duration::from_secs(60), &mut whole).await.is_err());

@@ -8,14 +8,14 @@ use munshi_types::tier::{TierKind, TierName};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::draft::Body;
+use crate::draft::TierBody;
 use crate::error::{Error, Result};
-use crate::import::Existing;
+use crate::import::ExistingFilePolicy;
 use crate::shape::{self, FENCE};
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Exported {
+pub struct FolderExport {
     pub written: Vec<PathBuf>,
     /// Files that said so already.
     pub unchanged: usize,
@@ -24,7 +24,7 @@ pub struct Exported {
 }
 
 /// The file of a tier, to the byte.
-pub fn render(kind: TierKind, body: &Body) -> String {
+pub fn render(kind: TierKind, body: &TierBody) -> String {
     let prose = shape::prose(kind);
     let front = shape::write(shape::fields(kind), body, prose);
     let Some(key) = prose else { return front };
@@ -39,10 +39,10 @@ pub fn render(kind: TierKind, body: &Body) -> String {
 /// be replaced.
 pub fn export(
     folder: &Path,
-    tiers: &[(TierKind, TierName, Body)],
+    tiers: &[(TierKind, TierName, TierBody)],
     beside: &[(&str, Option<String>)],
-    existing: Existing,
-) -> Result<Exported> {
+    existing: ExistingFilePolicy,
+) -> Result<FolderExport> {
     let tiers = tiers.iter().map(|(kind, name, body)| {
         (folder.join(kind.folder()).join(format!("{name}.{}", kind.extension())), render(*kind, body))
     });
@@ -51,10 +51,10 @@ pub fn export(
     let differs =
         |(path, text): &&(PathBuf, String)| fs::read(path).is_ok_and(|there| there != text.as_bytes());
     let edited: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
-    if existing == Existing::Keep && !edited.is_empty() {
+    if existing == ExistingFilePolicy::Keep && !edited.is_empty() {
         return Err(Error::Existing(edited));
     }
-    let mut exported = Exported { written: Vec::new(), unchanged: 0, others: Vec::new() };
+    let mut exported = FolderExport { written: Vec::new(), unchanged: 0, others: Vec::new() };
     let mut paths = BTreeSet::new();
     for (path, text) in files {
         exported.put(&path, &text)?;
@@ -69,7 +69,7 @@ pub fn export(
     Ok(exported)
 }
 
-impl Exported {
+impl FolderExport {
     fn put(&mut self, path: &Path, text: &str) -> Result<()> {
         if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
             self.unchanged += 1;

@@ -10,11 +10,11 @@ use munshi_types::tier::{TierKind, TierName};
 
 use super::parse;
 use super::parse::text_of;
-use crate::companion::{Beside, Companion};
-use crate::draft::Draft;
+use crate::companion::{ExtensionFile, FolderExtension};
+use crate::draft::TierDraft;
 use crate::error::Result;
 use crate::nearest;
-use crate::problem::{Problem, Problems, Quoted};
+use crate::problem::{FolderProblem, FolderProblems, QuotedTierValue};
 
 /// Larger files are no tiers.
 const LARGEST: u64 = 256 * 1024;
@@ -22,16 +22,16 @@ const KNOWLEDGE: &str = "knowledge";
 
 /// What a tenant's folder says.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub struct TenantFolder {
     pub tenant: TenantName,
-    pub drafts: Vec<Draft>,
+    pub drafts: Vec<TierDraft>,
     /// Files that are no tiers.
-    pub beside: Vec<Beside>,
+    pub beside: Vec<ExtensionFile>,
 }
 
 /// Reads a tenant's folder, or all those in a folder of tenants. The folder's name is the tenant's unless another is
 /// given, which only a single tenant can have. Everything that is wrong is told at once.
-pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<Folder>> {
+pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<TenantFolder>> {
     read_with(path, tenant, &[])
 }
 
@@ -39,21 +39,21 @@ pub fn read(path: &Path, tenant: Option<&TenantName>) -> Result<Vec<Folder>> {
 pub fn read_with(
     path: &Path,
     tenant: Option<&TenantName>,
-    companions: &[Arc<dyn Companion>],
-) -> Result<Vec<Folder>> {
+    companions: &[Arc<dyn FolderExtension>],
+) -> Result<Vec<TenantFolder>> {
     let mut reader = Reader { companions: companions.to_vec(), problems: Vec::new() };
     let folders = reader.all(path, tenant);
-    Problems::refuse(reader.problems)?;
+    FolderProblems::refuse(reader.problems)?;
     Ok(folders)
 }
 
 struct Reader {
-    companions: Vec<Arc<dyn Companion>>,
-    problems: Vec<Problem>,
+    companions: Vec<Arc<dyn FolderExtension>>,
+    problems: Vec<FolderProblem>,
 }
 
 impl Reader {
-    fn all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<Folder> {
+    fn all(&mut self, path: &Path, tenant: Option<&TenantName>) -> Vec<TenantFolder> {
         let Some(root) = self.canonical(path) else { return Vec::new() };
         if self.is_tenant(&root) || tenant.is_some() {
             return self.one(path, &root, tenant).into_iter().collect();
@@ -63,7 +63,7 @@ impl Reader {
         if inside.is_empty() {
             let what = "there are no tiers here";
             let hint = "name a tenant's folder, with humans/, teams/, agents/ and bindings/ in it";
-            self.problems.push(Problem::of_file(shown(path), what).hint(hint));
+            self.problems.push(FolderProblem::of_file(shown(path), what).hint(hint));
         }
         let mut folders = Vec::new();
         for path in inside {
@@ -75,27 +75,27 @@ impl Reader {
         folders
     }
 
-    fn one(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<Folder> {
+    fn one(&mut self, path: &Path, root: &Path, tenant: Option<&TenantName>) -> Option<TenantFolder> {
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let tenant = match tenant.cloned().map_or_else(|| name.parse(), Ok) {
             Ok(tenant) => tenant,
             Err(error) => {
                 let hint = "rename the folder, or give the tenant's name with --tenant";
-                self.problems.push(Problem::of_file(shown(path), error.to_string()).hint(hint));
+                self.problems.push(FolderProblem::of_file(shown(path), error.to_string()).hint(hint));
                 return None;
             }
         };
-        let mut found: BTreeMap<(TierKind, TierName), Draft> = BTreeMap::new();
+        let mut found: BTreeMap<(TierKind, TierName), TierDraft> = BTreeMap::new();
         for entry in self.entries(path) {
             if let Some(kind) = self.kind(&entry) {
                 self.tiers(kind, &entry, root, &mut found);
             }
         }
         let beside = self.beside(path, root);
-        Some(Folder { tenant, drafts: found.into_values().collect(), beside })
+        Some(TenantFolder { tenant, drafts: found.into_values().collect(), beside })
     }
 
-    fn beside(&mut self, path: &Path, root: &Path) -> Vec<Beside> {
+    fn beside(&mut self, path: &Path, root: &Path) -> Vec<ExtensionFile> {
         let mut all = Vec::new();
         for companion in self.companions.clone() {
             let file = path.join(companion.file());
@@ -112,7 +112,7 @@ impl Reader {
                 Some(Ok(body)) => Some(body),
                 None => None,
             };
-            all.push(Beside { companion, found });
+            all.push(ExtensionFile { companion, found });
         }
         all
     }
@@ -133,8 +133,8 @@ impl Reader {
                 TierKind::ALL.iter().map(|kind| kind.folder()).chain([KNOWLEDGE]).collect();
             let otherwise = format!("the folders are {}", known.join(", "));
             let hint = nearest::hint(&name, known, &otherwise);
-            let what = format!("there is no folder {}", Quoted(&name));
-            self.problems.push(Problem::of_file(shown(entry), what).hint(hint));
+            let what = format!("there is no folder {}", QuotedTierValue(&name));
+            self.problems.push(FolderProblem::of_file(shown(entry), what).hint(hint));
         }
         None
     }
@@ -144,7 +144,7 @@ impl Reader {
         kind: TierKind,
         folder: &Path,
         root: &Path,
-        found: &mut BTreeMap<(TierKind, TierName), Draft>,
+        found: &mut BTreeMap<(TierKind, TierName), TierDraft>,
     ) {
         if !self.is_inside(folder, root) {
             return;
@@ -168,13 +168,14 @@ impl Reader {
             let what = format!("this is no {kind}");
             let article = if kind == TierKind::Agent { "an" } else { "a" };
             let hint = format!("{article} {kind} is a file NAME{ending} in {}/", kind.folder());
-            self.problems.push(Problem::of_file(shown(path), what).hint(hint));
+            self.problems.push(FolderProblem::of_file(shown(path), what).hint(hint));
             return None;
         };
         match stem.parse() {
             Ok(name) => Some(name),
             Err(error) => {
-                self.problems.push(Problem::of_file(shown(path), format!("{error}")).hint("rename the file"));
+                self.problems
+                    .push(FolderProblem::of_file(shown(path), format!("{error}")).hint("rename the file"));
                 None
             }
         }
@@ -186,13 +187,14 @@ impl Reader {
         }
         match fs::metadata(path) {
             Ok(about) if !about.is_file() => {
-                self.problems.push(Problem::of_file(shown(path), "this is not a plain file"));
+                self.problems.push(FolderProblem::of_file(shown(path), "this is not a plain file"));
                 None
             }
             Ok(about) if about.len() > LARGEST => {
                 let what = format!("the file has {} bytes, {LARGEST} is the most", about.len());
-                self.problems
-                    .push(Problem::of_file(shown(path), what).hint("long texts belong into knowledge/"));
+                self.problems.push(
+                    FolderProblem::of_file(shown(path), what).hint("long texts belong into knowledge/"),
+                );
                 None
             }
             Ok(_) => fs::read(path).map_err(|error| self.unreadable(path, &error)).ok(),
@@ -220,7 +222,7 @@ impl Reader {
 
     fn outside(&mut self, path: &Path) {
         let problem =
-            Problem::of_file(shown(path), "this link leads out of the folder, so it is not followed");
+            FolderProblem::of_file(shown(path), "this link leads out of the folder, so it is not followed");
         self.problems.push(problem.hint("put the file itself here"));
     }
 
@@ -228,7 +230,7 @@ impl Reader {
         match path.canonicalize() {
             Ok(found) if found.is_dir() => Some(found),
             Ok(_) => {
-                self.problems.push(Problem::of_file(shown(path), "this is not a folder"));
+                self.problems.push(FolderProblem::of_file(shown(path), "this is not a folder"));
                 None
             }
             Err(error) => {
@@ -261,7 +263,7 @@ impl Reader {
             std::io::ErrorKind::PermissionDenied => "it may not be read by this user".to_owned(),
             _ => format!("it can't be read: {error}"),
         };
-        self.problems.push(Problem::of_file(shown(path), what));
+        self.problems.push(FolderProblem::of_file(shown(path), what));
     }
 }
 

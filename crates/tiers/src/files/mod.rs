@@ -10,6 +10,6 @@ mod folder;
 mod parse;
 
 pub(crate) use export::write_plain;
-pub use export::{Exported, export, render};
-pub use folder::{Folder, read, read_with};
+pub use export::{FolderExport, export, render};
+pub use folder::{TenantFolder, read, read_with};
 pub use parse::parse;

@@ -5,12 +5,17 @@ use std::ops::Range;
 use munshi_types::tier::{TierKind, TierName};
 use serde_json::Value;
 
-use crate::draft::Draft;
-use crate::problem::Problem;
-use crate::shape::{self, Checked, FENCE, locate};
+use crate::draft::TierDraft;
+use crate::problem::FolderProblem;
+use crate::shape::{self, CheckedFile, FENCE, locate};
 
 /// Reads one file. `file` is how errors name it.
-pub fn parse(kind: TierKind, name: TierName, file: &str, bytes: &[u8]) -> Result<Draft, Vec<Problem>> {
+pub fn parse(
+    kind: TierKind,
+    name: TierName,
+    file: &str,
+    bytes: &[u8],
+) -> Result<TierDraft, Vec<FolderProblem>> {
     let text = text_of(file, bytes)?;
     let (front, prose) = match shape::prose(kind) {
         Some(key) => {
@@ -19,14 +24,15 @@ pub fn parse(kind: TierKind, name: TierName, file: &str, bytes: &[u8]) -> Result
         }
         None => (0..text.len(), None),
     };
-    let Checked { mut body, spots, mut problems } = shape::check(kind, file, &text, front);
+    let CheckedFile { mut body, spots, mut problems } = shape::check(kind, file, &text, front);
     if let Some((key, prose)) = prose.filter(|(_, prose)| !prose.is_empty()) {
         if let Some(at) = text.find('\0') {
-            problems.push(Problem::of_file(file, "the text holds a NUL character").at(locate(&text, at)));
+            problems
+                .push(FolderProblem::of_file(file, "the text holds a NUL character").at(locate(&text, at)));
         }
         body.insert(key.to_owned(), Value::String(prose.to_owned()));
     }
-    let draft = Draft { kind, name, body, file: file.to_owned(), spots };
+    let draft = TierDraft { kind, name, body, file: file.to_owned(), spots };
     if problems.is_empty() {
         problems = draft.problems();
     }
@@ -34,21 +40,21 @@ pub fn parse(kind: TierKind, name: TierName, file: &str, bytes: &[u8]) -> Result
 }
 
 /// UTF-8 without a mark at its start, and with lines that end in one way.
-pub(super) fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<Problem>> {
+pub(super) fn text_of(file: &str, bytes: &[u8]) -> Result<String, Vec<FolderProblem>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => Ok(text.replace("\r\n", "\n")),
         Err(error) => {
             let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
             let place = locate(&good, good.len());
-            let problem = Problem::of_file(file, "from here on the file is not UTF-8 text").at(place);
+            let problem = FolderProblem::of_file(file, "from here on the file is not UTF-8 text").at(place);
             Err(vec![problem.hint("save it as UTF-8")])
         }
     }
 }
 
 /// Where the front matter is, and where the rest begins.
-fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<Problem>> {
+fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<FolderProblem>> {
     let mut lines = text.split_inclusive('\n').scan(0, |end, line| {
         let start = *end;
         *end += line.len();
@@ -58,7 +64,7 @@ fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<Problem>> 
     let begins = lines.find(|(_, line)| !line.trim().is_empty());
     let Some((at, first)) = begins.filter(|(_, line)| is_fence(line)) else {
         let place = begins.map_or((1, 1), |(at, _)| locate(text, at));
-        let mut problem = Problem::of_file(file, "the front matter is missing").at(place);
+        let mut problem = FolderProblem::of_file(file, "the front matter is missing").at(place);
         problem =
             problem.hint("begin with a line +++, then keys such as name = \"Meera\", then another line +++");
         if begins.is_some_and(|(_, line)| line.trim_end() == "---") {
@@ -71,7 +77,7 @@ fn split(file: &str, text: &str) -> Result<(Range<usize>, usize), Vec<Problem>> 
     match lines.find(|(_, line)| is_fence(line)) {
         Some((end, fence)) => Ok((front..end, end + fence.len())),
         None => {
-            let problem = Problem::of_file(file, "the front matter does not end").at(locate(text, at));
+            let problem = FolderProblem::of_file(file, "the front matter does not end").at(locate(text, at));
             Err(vec![problem.hint("write a line +++ after its last key")])
         }
     }

@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::context::Context;
-use super::reading::Reading;
-use super::rule::{Check, Found, Part, Rule, Scope, Severity, View, Violation};
-use super::sentences::{LONGEST, Scan, ends, hangs, names_secret, next_end};
-use super::set::RuleSet;
+use super::context::GuardrailContext;
+use super::reading::GuardrailReading;
+use super::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailView,
+    GuardrailViolation, ReplyStretch,
+};
+use super::sentences::{LONGEST, SentenceScan, ends, hangs, names_secret, next_end};
+use super::set::GuardrailRuleSet;
 
 /// Something that may be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum ReplyPiece {
     Text(String),
     /// A phrase of the phrasebook, to be said in the person's language.
     Say(&'static str),
@@ -19,16 +22,16 @@ pub enum Piece {
 
 /// What has become free to send, and what was found on the way.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cleared {
-    pub pieces: Vec<Piece>,
-    pub violations: Vec<Violation>,
+pub struct ClearedOutput {
+    pub pieces: Vec<ReplyPiece>,
+    pub violations: Vec<GuardrailViolation>,
 }
 
 /// Takes a reply piece by piece and hands out what may be sent, sentence by sentence.
 #[derive(Debug)]
-pub struct Checker {
-    set: RuleSet,
-    context: Context,
+pub struct GuardrailChecker {
+    set: GuardrailRuleSet,
+    context: GuardrailContext,
     /// What has arrived and is not decided yet.
     pending: String,
     /// Where the sentences of `pending` end that wait for the next.
@@ -38,11 +41,11 @@ pub struct Checker {
     /// Where `pending` begins in the reply.
     start: usize,
     /// What has been read.
-    parts: Vec<Part>,
+    parts: Vec<ReplyStretch>,
     /// Phrases that were said: the same one twice in a reply sounds broken.
     said: Vec<&'static str>,
     /// What waits for the end when a rule of the whole reply may block.
-    held: Option<Vec<Piece>>,
+    held: Option<Vec<ReplyPiece>>,
     /// The rule, if any, that has blocked the whole reply.
     stopped: Option<&'static str>,
 }
@@ -50,8 +53,8 @@ pub struct Checker {
 /// So many sentences wait for one that follows: a number may be told digit by digit.
 const MOST_WAITING: usize = 24;
 
-impl Checker {
-    pub(crate) fn new(set: RuleSet, context: Context) -> Self {
+impl GuardrailChecker {
+    pub(crate) fn new(set: GuardrailRuleSet, context: GuardrailContext) -> Self {
         let held = set.buffers(&context).then(Vec::new);
         Self {
             set,
@@ -68,17 +71,17 @@ impl Checker {
     }
 
     /// Takes what has arrived; returns what may be sent now.
-    pub fn push(&mut self, delta: &str) -> Cleared {
+    pub fn push(&mut self, delta: &str) -> ClearedOutput {
         self.pending.push_str(delta);
-        let mut cleared = Cleared::default();
+        let mut cleared = ClearedOutput::default();
         // What is cleared is taken off once, at the end: a long reply that comes as one is not moved for each sentence.
         let mut pending = std::mem::take(&mut self.pending);
         let mut from = 0;
         let mut open = self.waiting.last().copied().unwrap_or(0);
         loop {
             let end = match next_end(&pending, open, self.seen) {
-                Scan::Ends(end) => end,
-                Scan::Open(seen) => {
+                SentenceScan::Ends(end) => end,
+                SentenceScan::Open(seen) => {
                     self.seen = seen - from;
                     break;
                 }
@@ -91,7 +94,7 @@ impl Checker {
                 continue;
             }
             let text = pending.get(from..end).unwrap_or_default();
-            let reading = Reading::new(text, &self.waiting);
+            let reading = GuardrailReading::new(text, &self.waiting);
             if short && names_secret(&reading) {
                 continue;
             }
@@ -105,13 +108,13 @@ impl Checker {
     }
 
     /// Tools have answered while the reply was on its way: what follows is read with it.
-    pub fn learn(&mut self, learn: impl FnOnce(&mut Context)) {
+    pub fn learn(&mut self, learn: impl FnOnce(&mut GuardrailContext)) {
         learn(&mut self.context);
     }
 
     /// Says that nothing more comes; returns the rest.
-    pub fn finish(mut self) -> Cleared {
-        let mut cleared = Cleared::default();
+    pub fn finish(mut self) -> ClearedOutput {
+        let mut cleared = ClearedOutput::default();
         let text = std::mem::take(&mut self.pending);
         if !text.is_empty() {
             let read = Read::new(&text);
@@ -121,14 +124,14 @@ impl Checker {
         let mut out = self.hold(cleared);
         if let Some(held) = self.held {
             out.pieces = match self.stopped {
-                Some(phrase) => vec![Piece::Say(phrase)],
+                Some(phrase) => vec![ReplyPiece::Say(phrase)],
                 None => held,
             };
         }
         out
     }
 
-    fn hold(&mut self, mut cleared: Cleared) -> Cleared {
+    fn hold(&mut self, mut cleared: ClearedOutput) -> ClearedOutput {
         if let Some(held) = &mut self.held {
             held.append(&mut cleared.pieces);
         }
@@ -136,10 +139,10 @@ impl Checker {
     }
 
     /// Checks some sentences that belong together.
-    fn clear(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut Cleared) {
+    fn clear(&mut self, text: String, Read { ends, reading }: Read, cleared: &mut ClearedOutput) {
         let (set, start) = (self.set.clone(), self.start);
         let mut changes: Vec<(Range<usize>, Change)> = Vec::new();
-        let view = View {
+        let view = GuardrailView {
             text: &text,
             ends: &ends,
             reading: &reading,
@@ -159,11 +162,11 @@ impl Checker {
         }
         self.write(&text, changes, cleared);
         self.start += text.len();
-        self.parts.push(Part { text, reading });
+        self.parts.push(ReplyStretch { text, reading });
     }
 
     /// The text with its changes made. What is taken out swallows what is rewritten inside it.
-    fn write(&mut self, text: &str, mut changes: Vec<(Range<usize>, Change)>, cleared: &mut Cleared) {
+    fn write(&mut self, text: &str, mut changes: Vec<(Range<usize>, Change)>, cleared: &mut ClearedOutput) {
         changes.sort_by_key(|(span, change)| {
             (span.start, matches!(change, Change::With(_)), usize::MAX - span.end)
         });
@@ -183,8 +186,8 @@ impl Checker {
                     out.extend(lead.chars().take_while(|letter| letter.is_whitespace()));
                     if let Some(phrase) = phrase.filter(|phrase| !self.said.contains(phrase)) {
                         self.said.push(phrase);
-                        cleared.pieces.push(Piece::Text(std::mem::take(&mut out)));
-                        cleared.pieces.push(Piece::Say(phrase));
+                        cleared.pieces.push(ReplyPiece::Text(std::mem::take(&mut out)));
+                        cleared.pieces.push(ReplyPiece::Say(phrase));
                     }
                     out.extend(lead.ends_with('\n').then_some('\n'));
                 }
@@ -192,20 +195,20 @@ impl Checker {
             at = span.end;
         }
         out.push_str(text.get(at..).unwrap_or_default());
-        cleared.pieces.push(Piece::Text(out));
-        cleared.pieces.retain(|piece| !matches!(piece, Piece::Text(text) if text.is_empty()));
+        cleared.pieces.push(ReplyPiece::Text(out));
+        cleared.pieces.retain(|piece| !matches!(piece, ReplyPiece::Text(text) if text.is_empty()));
     }
 
     /// The rules that need all of it.
-    fn check_reply(&mut self, cleared: &mut Cleared) {
+    fn check_reply(&mut self, cleared: &mut ClearedOutput) {
         let set = self.set.clone();
         for rule in set.rules() {
             let found: Vec<(Range<usize>, Cow<'static, str>)> = match &rule.check {
-                Check::Reply(check) => {
+                GuardrailCheck::Reply(check) => {
                     let what = check(&self.parts, &self.context, set.parameters());
                     what.map(|what| (0..self.start, Cow::Borrowed(what))).into_iter().collect()
                 }
-                Check::Custom(own) if sees_all(rule) => {
+                GuardrailCheck::Custom(own) if sees_all(rule) => {
                     let whole: String = self.parts.iter().map(|part| part.text.as_str()).collect();
                     own.find(&whole).into_iter().map(|found| (found.span, found.what)).collect()
                 }
@@ -216,34 +219,34 @@ impl Checker {
             }
             cleared.violations.extend(found.into_iter().map(|(span, what)| violation(rule, span, &what)));
             match rule.severity {
-                Severity::Block => self.stopped = self.stopped.or(Some(rule.phrase)),
-                Severity::Rewrite if !self.said.contains(&rule.phrase) => {
+                GuardrailSeverity::Block => self.stopped = self.stopped.or(Some(rule.phrase)),
+                GuardrailSeverity::Rewrite if !self.said.contains(&rule.phrase) => {
                     self.said.push(rule.phrase);
-                    cleared.pieces.push(Piece::Text(" ".to_owned()));
-                    cleared.pieces.push(Piece::Say(rule.phrase));
+                    cleared.pieces.push(ReplyPiece::Text(" ".to_owned()));
+                    cleared.pieces.push(ReplyPiece::Say(rule.phrase));
                 }
-                Severity::Rewrite | Severity::Log => {}
+                GuardrailSeverity::Rewrite | GuardrailSeverity::Log => {}
             }
         }
     }
 }
 
 /// Whether a tenant's rule looks at the reply as a whole.
-fn sees_all(rule: &Rule) -> bool {
-    rule.scope == Scope::Reply && matches!(rule.check, Check::Custom(_))
+fn sees_all(rule: &GuardrailRule) -> bool {
+    rule.scope == GuardrailScope::Reply && matches!(rule.check, GuardrailCheck::Custom(_))
 }
 
 /// Some text as it was read.
 struct Read {
     /// Where its sentences end.
     ends: Vec<usize>,
-    reading: Reading,
+    reading: GuardrailReading,
 }
 
 impl Read {
     fn new(text: &str) -> Self {
         let ends = ends(text);
-        Self { reading: Reading::new(text, &ends), ends }
+        Self { reading: GuardrailReading::new(text, &ends), ends }
     }
 }
 
@@ -274,12 +277,12 @@ enum Change {
     Out(Option<&'static str>),
 }
 
-fn change(rule: &Rule, found: Found, ends: &[usize]) -> Option<(Range<usize>, Change)> {
+fn change(rule: &GuardrailRule, found: GuardrailFinding, ends: &[usize]) -> Option<(Range<usize>, Change)> {
     match (rule.severity, found.with) {
-        (Severity::Log, _) => None,
-        (Severity::Rewrite, Some(with)) => Some((found.span, Change::With(with))),
-        (Severity::Rewrite, None) => Some((around(&found.span, ends), Change::Out(None))),
-        (Severity::Block, _) => Some((around(&found.span, ends), Change::Out(Some(rule.phrase)))),
+        (GuardrailSeverity::Log, _) => None,
+        (GuardrailSeverity::Rewrite, Some(with)) => Some((found.span, Change::With(with))),
+        (GuardrailSeverity::Rewrite, None) => Some((around(&found.span, ends), Change::Out(None))),
+        (GuardrailSeverity::Block, _) => Some((around(&found.span, ends), Change::Out(Some(rule.phrase)))),
     }
 }
 
@@ -290,8 +293,8 @@ fn around(span: &Range<usize>, ends: &[usize]) -> Range<usize> {
     start..end
 }
 
-fn violation(rule: &Rule, span: Range<usize>, what: &str) -> Violation {
-    Violation {
+fn violation(rule: &GuardrailRule, span: Range<usize>, what: &str) -> GuardrailViolation {
+    GuardrailViolation {
         rule: rule.id.clone().into_owned(),
         tier: rule.tier,
         severity: rule.severity,
@@ -301,11 +304,11 @@ fn violation(rule: &Rule, span: Range<usize>, what: &str) -> Violation {
 }
 
 /// Texts that follow each other as one.
-pub(crate) fn joined(pieces: Vec<Piece>) -> Vec<Piece> {
-    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+pub(crate) fn joined(pieces: Vec<ReplyPiece>) -> Vec<ReplyPiece> {
+    let mut out: Vec<ReplyPiece> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         match (out.last_mut(), piece) {
-            (Some(Piece::Text(before)), Piece::Text(more)) => before.push_str(&more),
+            (Some(ReplyPiece::Text(before)), ReplyPiece::Text(more)) => before.push_str(&more),
             (_, piece) => out.push(piece),
         }
     }
@@ -320,7 +323,7 @@ mod tests {
     #[test]
     fn a_reply_that_ends_no_sentence_is_sent_while_it_comes() {
         for piece in ["word ", "शब्द ", "!", "x", "5. ", "OTP. "] {
-            let mut checker = RuleSet::shipped().checker(Context::default());
+            let mut checker = GuardrailRuleSet::shipped().checker(GuardrailContext::default());
             let (mut sent, mut pushed) = (0, 0);
             for _ in 0..12_000 {
                 pushed += piece.len();
@@ -333,10 +336,10 @@ mod tests {
         }
     }
 
-    fn length(piece: &Piece) -> usize {
+    fn length(piece: &ReplyPiece) -> usize {
         match piece {
-            Piece::Text(text) => text.len(),
-            Piece::Say(_) => 0,
+            ReplyPiece::Text(text) => text.len(),
+            ReplyPiece::Say(_) => 0,
         }
     }
 }

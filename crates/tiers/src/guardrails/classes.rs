@@ -2,20 +2,20 @@
 
 /// A set of word classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes([u64; 4]);
+pub(crate) struct WordClassSet([u64; 4]);
 
-impl Classes {
+impl WordClassSet {
     pub(crate) const NONE: Self = Self([0; 4]);
     /// How many classes there can be.
     pub(crate) const MOST: usize = 256;
 
-    pub(crate) fn of(class: Class) -> Self {
+    pub(crate) fn of(class: WordClassId) -> Self {
         let mut one = Self::NONE;
         one.add(class);
         one
     }
 
-    pub(crate) fn add(&mut self, class: Class) {
+    pub(crate) fn add(&mut self, class: WordClassId) {
         if let Some(part) = self.0.get_mut(usize::from(class) / 64) {
             *part |= 1 << (class % 64);
         }
@@ -34,7 +34,7 @@ impl Classes {
         self.0.iter().zip(other.0).fold(0, |both, (mine, theirs)| both | (mine & theirs)) != 0
     }
 
-    pub(crate) fn has(self, class: Class) -> bool {
+    pub(crate) fn has(self, class: WordClassId) -> bool {
         self.meets(Self::of(class))
     }
 
@@ -49,4 +49,4 @@ impl Classes {
 }
 
 /// The number of a class.
-pub(crate) type Class = u8;
+pub(crate) type WordClassId = u8;

@@ -1,10 +1,10 @@
 //! A reading cut into clauses.
 
-use super::classes::Classes;
-use super::reading::{Clause, Reading, SHARED};
-use super::tokens::{Gap, Kind, Token, parts};
+use super::classes::WordClassSet;
+use super::reading::{Clause, GuardrailReading, SHARED};
+use super::tokens::{GuardrailToken, GuardrailTokenKind, TokenGap, parts};
 
-impl Reading {
+impl GuardrailReading {
     /// Clauses, joined where a few words without a verb belong to their neighbour.
     pub(super) fn divide(&mut self, ends: &[usize]) {
         let mut quoted = Quotes::default();
@@ -21,10 +21,10 @@ impl Reading {
             }
             spoken.push(quoted.inside(token));
             // A point that ends no sentence ends no clause: Dr. Rao.
-            let cuts = matches!(token.kind, Kind::Sign(sign) if parts(sign) && sign != '.')
+            let cuts = matches!(token.kind, GuardrailTokenKind::Sign(sign) if parts(sign) && sign != '.')
                 || self.is(at, SHARED.but);
             if cuts {
-                let tied = matches!(token.kind, Kind::Sign(',' | '(' | ')' | '—' | '–'));
+                let tied = matches!(token.kind, GuardrailTokenKind::Sign(',' | '(' | ')' | '—' | '–'));
                 drafts.push(Draft { from, to: at, sentence, tied });
                 from = at + 1;
             }
@@ -43,7 +43,9 @@ impl Reading {
                 (draft.from..draft.to).any(|at| !spoken[at] && self.is(at, SHARED.said));
         }
         for draft in drafts.iter().filter(|draft| quotes[draft.sentence]) {
-            (draft.from..draft.to).filter(|at| spoken[*at]).for_each(|at| self.classes[at] = Classes::NONE);
+            (draft.from..draft.to)
+                .filter(|at| spoken[*at])
+                .for_each(|at| self.classes[at] = WordClassSet::NONE);
         }
     }
 
@@ -65,10 +67,15 @@ impl Reading {
                 }
                 continue;
             }
-            self.clauses.push(Clause { from, to: draft.to, sentence: draft.sentence, mask: Classes::NONE });
+            self.clauses.push(Clause {
+                from,
+                to: draft.to,
+                sentence: draft.sentence,
+                mask: WordClassSet::NONE,
+            });
         }
         let count = self.clauses.iter().map(|clause| clause.sentence + 1).max().unwrap_or(0);
-        self.sentences = vec![Classes::NONE; count];
+        self.sentences = vec![WordClassSet::NONE; count];
         for clause in &mut self.clauses {
             for at in clause.from..clause.to {
                 clause.mask.add_all(self.classes[at]);
@@ -139,8 +146,8 @@ struct Draft {
 struct Quotes(Option<char>);
 
 impl Quotes {
-    fn inside(&mut self, token: &Token) -> bool {
-        let Kind::Sign(sign) = token.kind else { return self.0.is_some() };
+    fn inside(&mut self, token: &GuardrailToken) -> bool {
+        let GuardrailTokenKind::Sign(sign) = token.kind else { return self.0.is_some() };
         match (self.0, sign) {
             (Some(close), sign) if sign == close => {
                 self.0 = None;
@@ -149,7 +156,7 @@ impl Quotes {
             (None, '"') => self.open('"'),
             (None, '“' | '„') => self.open('”'),
             (None, '«') => self.open('»'),
-            (None, '\'') if token.gap != Gap::None => self.open('\''),
+            (None, '\'') if token.gap != TokenGap::None => self.open('\''),
             (open, _) => open.is_some(),
         }
     }

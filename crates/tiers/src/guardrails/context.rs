@@ -5,19 +5,19 @@ use std::hash::BuildHasherDefault;
 use std::ops::Range;
 use std::sync::Arc;
 
-use munshi_lang::Form;
+use munshi_lang::ScriptForm;
 use munshi_types::{Language, Money};
 
-use super::reading::Reading;
-use super::rule::Part;
+use super::reading::GuardrailReading;
+use super::rule::ReplyStretch;
 use super::sentences;
-use super::table::Given;
+use super::table::PrehashedHasher;
 
 /// What a check may rest on. All of it is plain data: the turn fills in what it knows.
 #[derive(Clone, Debug, Default)]
-pub struct Context {
+pub struct GuardrailContext {
     /// What the tools of this turn returned from the catalogue.
-    pub items: Vec<Item>,
+    pub items: Vec<CatalogItem>,
     /// Other amounts that tools returned or the person named: totals, payments, budgets.
     pub amounts: Vec<Money>,
     /// Turns since a price was last said; none when none was.
@@ -29,9 +29,9 @@ pub struct Context {
     /// Names of models and vendors that must never be said, besides those everybody knows.
     pub model_names: Vec<String>,
     /// The prompt whose sentences must not come back.
-    pub prompt: Option<Arc<Prompt>>,
+    pub prompt: Option<Arc<PromptFingerprint>>,
     /// The tongues the persona may speak; empty is any.
-    pub lock: Vec<Tongue>,
+    pub lock: Vec<AllowedLanguage>,
     /// The person's language: what concerns their money and safety may always be said in it.
     pub person_language: Option<Language>,
     /// What the person wrote in this turn.
@@ -48,12 +48,12 @@ pub struct Context {
     pub recommended: bool,
     /// The person asked whether they talk to a machine.
     pub asked_if_ai: bool,
-    pub election: Election,
+    pub election: ElectionMode,
 }
 
 /// Something that can be bought, as a tool returned it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct CatalogItem {
     pub sku: String,
     pub name: String,
     pub price: Money,
@@ -63,14 +63,14 @@ pub struct Item {
 
 /// A language, in one form or in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tongue {
+pub struct AllowedLanguage {
     pub language: Language,
-    pub form: Option<Form>,
+    pub form: Option<ScriptForm>,
 }
 
 /// What the election law allows the speaker now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Election {
+pub enum ElectionMode {
     /// It speaks for nobody: no asking for votes.
     #[default]
     Neutral,
@@ -82,19 +82,19 @@ pub enum Election {
 
 /// A prompt, kept as what is needed to know its sentences again.
 #[derive(Clone, Debug, Default)]
-pub struct Prompt {
-    runs: Arc<HashSet<u64, BuildHasherDefault<Given>>>,
+pub struct PromptFingerprint {
+    runs: Arc<HashSet<u64, BuildHasherDefault<PrehashedHasher>>>,
     marks: Vec<String>,
 }
 
 /// So many words in a row are no accident.
 const RUN: usize = 7;
 
-impl Prompt {
+impl PromptFingerprint {
     /// `marks` are strings that stand nowhere but in the prompt: fences, canaries.
     pub fn new(text: &str, marks: Vec<String>) -> Self {
         let text = unquoted(text);
-        let reading = Reading::new(&text, &sentences::ends(&text));
+        let reading = GuardrailReading::new(&text, &sentences::ends(&text));
         Self { runs: Arc::new(runs(&words(&reading)).map(|(_, run)| run).collect()), marks }
     }
 
@@ -105,7 +105,12 @@ impl Prompt {
     }
 
     /// Where the prompt's own words come back in a reading, as a range of bytes; `earlier` is what was said before it.
-    pub(crate) fn leak(&self, text: &str, reading: &Reading, earlier: &[Part]) -> Option<Range<usize>> {
+    pub(crate) fn leak(
+        &self,
+        text: &str,
+        reading: &GuardrailReading,
+        earlier: &[ReplyStretch],
+    ) -> Option<Range<usize>> {
         let mark = self.marks.iter().filter(|mark| !mark.is_empty());
         if let Some((at, mark)) = mark.filter_map(|mark| Some((text.find(mark.as_str())?, mark))).next() {
             return Some(at..at + mark.len());
@@ -138,7 +143,7 @@ fn unquoted(text: &str) -> String {
 }
 
 /// The words said last, as many as a run may begin with.
-fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
+fn last_words(earlier: &[ReplyStretch]) -> Vec<(usize, u64)> {
     let mut last: Vec<(usize, u64)> = Vec::with_capacity(RUN - 1);
     for part in earlier.iter().rev() {
         let reading = &part.reading;
@@ -153,7 +158,7 @@ fn last_words(earlier: &[Part]) -> Vec<(usize, u64)> {
 }
 
 /// The words of a reading: the token each is, and its hash.
-fn words(reading: &Reading) -> Vec<(usize, u64)> {
+fn words(reading: &GuardrailReading) -> Vec<(usize, u64)> {
     let words = (0..reading.tokens.len()).filter(|at| reading.counts(*at));
     words.map(|at| (at, reading.hash(at))).collect()
 }

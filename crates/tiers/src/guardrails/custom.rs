@@ -24,9 +24,11 @@ use munshi_types::Language;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::reading::Words;
-use super::rule::{Check, Found, Rule, Scope, Severity, Tier};
-use super::table::{Spelling, Table};
+use super::reading::GuardrailWords;
+use super::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
+use super::table::{Spelling, WordClassTable};
 
 /// The phrase that stands for a sentence a tenant's rule blocked.
 const INSTEAD: &str = "guard-withheld";
@@ -52,10 +54,10 @@ pub struct PatternRules {
 struct Written {
     id: String,
     #[serde(default = "team")]
-    tier: Tier,
-    severity: Severity,
+    tier: GuardrailTier,
+    severity: GuardrailSeverity,
     #[serde(default = "sentence")]
-    scope: Scope,
+    scope: GuardrailScope,
     prompt: String,
     #[serde(default)]
     words: BTreeMap<Language, Vec<String>>,
@@ -63,12 +65,12 @@ struct Written {
     replacement: Option<String>,
 }
 
-const fn team() -> Tier {
-    Tier::Team
+const fn team() -> GuardrailTier {
+    GuardrailTier::Team
 }
 
-const fn sentence() -> Scope {
-    Scope::Sentence
+const fn sentence() -> GuardrailScope {
+    GuardrailScope::Sentence
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -124,13 +126,13 @@ impl TryFrom<Written> for PatternRule {
             return Err(format!("`{}` looks for nothing: give it `words` or a `regex`", written.id));
         }
         match (written.severity, &written.replacement, written.scope) {
-            (Severity::Rewrite, None, _) => {
+            (GuardrailSeverity::Rewrite, None, _) => {
                 return Err(format!("`{}` rewrites: give it a `replacement`", written.id));
             }
-            (Severity::Rewrite, _, Scope::Reply) => {
+            (GuardrailSeverity::Rewrite, _, GuardrailScope::Reply) => {
                 return Err(format!("`{}` rewrites: its scope is `sentence`", written.id));
             }
-            (Severity::Block | Severity::Log, Some(_), _) => {
+            (GuardrailSeverity::Block | GuardrailSeverity::Log, Some(_), _) => {
                 return Err(format!("`{}` does not rewrite: leave `replacement` out", written.id));
             }
             _ => {}
@@ -164,8 +166,8 @@ impl PatternRule {
         Err(format!("the `replacement` of `{}` holds what it replaces: say it otherwise", self.id()))
     }
 
-    fn compiled(&self) -> Compiled {
-        let mut table = Table::default();
+    fn compiled(&self) -> CompiledPatternRule {
+        let mut table = WordClassTable::default();
         let worded = self.written.words.values().any(|words| !words.is_empty());
         for (language, words) in &self.written.words {
             let spelling = if *language == Language::English { Spelling::Exact } else { Spelling::Sound };
@@ -180,36 +182,41 @@ impl PatternRule {
                 }
             }
         }
-        Compiled { table, worded, regex: self.regex.clone(), replacement: self.written.replacement.clone() }
+        CompiledPatternRule {
+            table,
+            worded,
+            regex: self.regex.clone(),
+            replacement: self.written.replacement.clone(),
+        }
     }
 
-    pub(crate) fn into_rule(self) -> Rule {
+    pub(crate) fn into_rule(self) -> GuardrailRule {
         let compiled = self.compiled();
-        Rule {
+        GuardrailRule {
             id: Cow::Owned(self.written.id),
             tier: self.written.tier,
             severity: self.written.severity,
             scope: self.written.scope,
             prompt: Cow::Owned(self.written.prompt),
             phrase: INSTEAD,
-            check: Check::Custom(Arc::new(compiled)),
+            check: GuardrailCheck::Custom(Arc::new(compiled)),
         }
     }
 }
 
 #[derive(Debug)]
-pub(crate) struct Compiled {
-    table: Table,
+pub(crate) struct CompiledPatternRule {
+    table: WordClassTable,
     /// Whether the table has any.
     worded: bool,
     regex: Option<Regex>,
     replacement: Option<String>,
 }
 
-impl Compiled {
-    pub(crate) fn find(&self, text: &str) -> Vec<Found> {
+impl CompiledPatternRule {
+    pub(crate) fn find(&self, text: &str) -> Vec<GuardrailFinding> {
         let spans = self.spans(text);
-        let with = |span| Found {
+        let with = |span| GuardrailFinding {
             span,
             what: Cow::Borrowed("a pattern of the tenant"),
             with: self.replacement.clone(),
@@ -224,7 +231,7 @@ impl Compiled {
         }
         if self.worded {
             // Disguises are undone by the tenant's own words, which the shipped lexicon does not know.
-            let words = Words::new(text, &self.table);
+            let words = GuardrailWords::new(text, &self.table);
             found.extend((0..words.tokens.len()).filter_map(|at| {
                 let last = words.reach(&self.table, at)?.checked_sub(1)?;
                 Some(words.tokens.get(at)?.start..words.tokens.get(last)?.end)
@@ -237,7 +244,7 @@ impl Compiled {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guardrails::{Context, Parameters, RuleSet};
+    use crate::guardrails::{GuardrailContext, GuardrailParameters, GuardrailRuleSet};
 
     const RIVALS: &str = r#"
         [[rules]]
@@ -250,8 +257,9 @@ mod tests {
         hi = ["मेगा मार्ट"]
     "#;
 
-    fn set(text: &str) -> RuleSet {
-        RuleSet::new(&[], Parameters::default(), PatternRules::read(text).unwrap().rules).unwrap()
+    fn set(text: &str) -> GuardrailRuleSet {
+        GuardrailRuleSet::new(&[], GuardrailParameters::default(), PatternRules::read(text).unwrap().rules)
+            .unwrap()
     }
 
     #[test]
@@ -259,10 +267,10 @@ mod tests {
         let set = set(RIVALS);
         for reply in ["Try MEGA  Mart.", "Try m\u{200B}ega mаrt.", "Try mega-marts.", "Try मेगा मार्ट."]
         {
-            let verdict = set.check(reply, &Context::default());
+            let verdict = set.check(reply, &GuardrailContext::default());
             assert_eq!(verdict.text(), "Try another shop.", "{reply}");
         }
-        assert!(set.check("A mega sale at the mart.", &Context::default()).is_clean());
+        assert!(set.check("A mega sale at the mart.", &GuardrailContext::default()).is_clean());
     }
 
     #[test]
@@ -288,11 +296,11 @@ mod tests {
             "மெகா-மார்ட் போங்க.",
             "মেগা মার্ট যান।",
         ] {
-            assert!(!set.check(reply, &Context::default()).is_clean(), "{reply}");
+            assert!(!set.check(reply, &GuardrailContext::default()).is_clean(), "{reply}");
         }
         for reply in ["A mega sale at the mart.", "The zorb is lax today, or so it seems.", "Go to the mart."]
         {
-            assert!(set.check(reply, &Context::default()).is_clean(), "{reply}");
+            assert!(set.check(reply, &GuardrailContext::default()).is_clean(), "{reply}");
         }
     }
 
@@ -300,11 +308,11 @@ mod tests {
     fn a_rule_of_the_whole_reply_sees_over_the_ends_of_sentences() {
         let text = "[[rules]]\nid = \"a\"\nseverity = \"block\"\nscope = \"reply\"\nprompt = \"x\"\nregex = \"(?is)first.*second\"\n";
         let reply = "The first is here. Nothing more.\nThe second is there.";
-        let verdict = set(text).check(reply, &Context::default());
-        assert_eq!(verdict.pieces, [crate::guardrails::Piece::Say(INSTEAD)]);
+        let verdict = set(text).check(reply, &GuardrailContext::default());
+        assert_eq!(verdict.pieces, [crate::guardrails::ReplyPiece::Say(INSTEAD)]);
         assert_eq!(&reply[verdict.violations[0].span.clone()], "first is here. Nothing more.\nThe second");
         let logged = text.replace("block", "log");
-        let verdict = set(&logged).check(reply, &Context::default());
+        let verdict = set(&logged).check(reply, &GuardrailContext::default());
         assert_eq!((verdict.text().as_str(), verdict.violations.len()), (reply, 1));
     }
 
@@ -356,8 +364,8 @@ mod tests {
         let text = "[[rules]]\nid = \"a\"\nseverity = \"block\"\nscope = \"reply\"\nprompt = \"x\"\nregex = \"(?i)stop\"\n";
         let set = set(text);
         assert!(set.buffers_whole_reply());
-        let verdict = set.check("All is well. Now STOP here. More.", &Context::default());
+        let verdict = set.check("All is well. Now STOP here. More.", &GuardrailContext::default());
         assert_eq!(verdict.text(), "");
-        assert_eq!(verdict.pieces, [crate::guardrails::Piece::Say(INSTEAD)]);
+        assert_eq!(verdict.pieces, [crate::guardrails::ReplyPiece::Say(INSTEAD)]);
     }
 }

@@ -8,7 +8,7 @@ use super::letters::unseen;
 
 /// Digits with only separators between them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct GuardrailDigitRun {
     /// Each digit and where it stands.
     digits: Vec<(u8, Range<usize>)>,
     /// The digits before which something lies.
@@ -21,8 +21,8 @@ pub(crate) struct Run {
 const WIDEST: usize = 3;
 
 /// The runs of a text.
-pub(crate) fn runs(text: &str) -> Vec<Run> {
-    let mut found: Vec<Run> = Vec::new();
+pub(crate) fn runs(text: &str) -> Vec<GuardrailDigitRun> {
+    let mut found: Vec<GuardrailDigitRun> = Vec::new();
     if !text.chars().any(|letter| digit(letter).is_some()) {
         return found;
     }
@@ -31,7 +31,7 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
     for (at, letter) in text.char_indices() {
         if let Some(value) = digit(letter) {
             if between > WIDEST || found.is_empty() {
-                found.push(Run { dialled, ..Run::default() });
+                found.push(GuardrailDigitRun { dialled, ..GuardrailDigitRun::default() });
             }
             if let Some(run) = found.last_mut() {
                 if between > 0 && between <= WIDEST {
@@ -52,7 +52,7 @@ pub(crate) fn runs(text: &str) -> Vec<Run> {
     found
 }
 
-impl Run {
+impl GuardrailDigitRun {
     pub(crate) fn len(&self) -> usize {
         self.digits.len()
     }
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn digits_hold_together_over_spaces_lines_and_pictures() {
         let found = runs("id 2345-6789\n0123 and ४५");
-        assert_eq!(found.iter().map(Run::len).collect::<Vec<_>>(), [12, 2]);
+        assert_eq!(found.iter().map(GuardrailDigitRun::len).collect::<Vec<_>>(), [12, 2]);
         assert_eq!(found[0].masked("id 2345-6789\n0123 and ४५", &(0..12), 4), "XXXX-XXXX\n0123");
     }
 }

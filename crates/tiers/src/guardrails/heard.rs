@@ -1,21 +1,21 @@
 //! What is heard in a message: for the turn, which tells the rules what they can't see in a reply.
 
-use super::lexicon::Listed;
+use super::lexicon::NamedPatterns;
 use super::price::prices;
-use super::reading::Reading;
+use super::reading::GuardrailReading;
 use super::rules::red_flag;
 use super::sentences::ends;
 
-static ASKS_AI: Listed = Listed::new("heard.asks-ai");
-static ASKS_PRICE: Listed = Listed::new("heard.asks-price");
+static ASKS_AI: NamedPatterns = NamedPatterns::new("heard.asks-ai");
+static ASKS_PRICE: NamedPatterns = NamedPatterns::new("heard.asks-price");
 
 /// A message or a reply, read once.
 #[derive(Debug)]
-pub struct Heard(Reading);
+pub struct MessageSignals(GuardrailReading);
 
-impl Heard {
+impl MessageSignals {
     pub fn new(text: &str) -> Self {
-        Self(Reading::new(text, &ends(text)))
+        Self(GuardrailReading::new(text, &ends(text)))
     }
 
     /// Whether a person asks if they talk to a machine.
@@ -47,7 +47,7 @@ impl Heard {
 
 #[cfg(test)]
 mod tests {
-    use super::Heard;
+    use super::MessageSignals;
 
     #[test]
     fn whoever_asks_for_a_machine_is_heard() {
@@ -77,7 +77,7 @@ mod tests {
             "നിങ്ങൾ റോബോട്ടാണോ",
             "ଆପଣ ରୋବଟ କି",
         ] {
-            assert!(Heard::new(asks).asks_if_ai(), "{asks}");
+            assert!(MessageSignals::new(asks).asks_if_ai(), "{asks}");
         }
     }
 
@@ -97,7 +97,7 @@ mod tests {
             "আপনি সেলাই মেশিন বিক্রি করেন?",
             "मुझे एक मशीन चाहिए",
         ] {
-            assert!(!Heard::new(other).asks_if_ai(), "{other}");
+            assert!(!MessageSignals::new(other).asks_if_ai(), "{other}");
         }
     }
 
@@ -112,18 +112,18 @@ mod tests {
             "ధర ఎంత",
             "किंमत काय",
         ] {
-            assert!(Heard::new(asks).asks_price(), "{asks}");
+            assert!(MessageSignals::new(asks).asks_price(), "{asks}");
         }
-        assert!(!Heard::new("do you have it in blue").asks_price());
-        assert!(Heard::new("It is ₹499.").names_price());
-        assert!(!Heard::new("It comes in red.").names_price());
+        assert!(!MessageSignals::new("do you have it in blue").asks_price());
+        assert!(MessageSignals::new("It is ₹499.").names_price());
+        assert!(!MessageSignals::new("It comes in red.").names_price());
     }
 
     #[test]
     fn danger_and_help_are_told_apart() {
-        assert!(Heard::new("I have severe chest pain").tells_of_danger());
-        assert!(!Heard::new("I have a question").tells_of_danger());
-        assert!(Heard::new("Call 112 at once.").sends_to_help());
-        assert!(!Heard::new("Drink some water.").sends_to_help());
+        assert!(MessageSignals::new("I have severe chest pain").tells_of_danger());
+        assert!(!MessageSignals::new("I have a question").tells_of_danger());
+        assert!(MessageSignals::new("Call 112 at once.").sends_to_help());
+        assert!(!MessageSignals::new("Drink some water.").sends_to_help());
     }
 }

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::letters::{leet, push};
-use super::table::{SEED, Table};
-use super::tokens::{Gap, Kind, Tokens};
+use super::table::{SEED, WordClassTable};
+use super::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap};
 
 /// Puts letters set apart together where the lexicon knows the word, the longest first.
-pub(crate) fn join_letters(tokens: &mut Tokens, table: &Table) {
+pub(crate) fn join_letters(tokens: &mut GuardrailTokenList, table: &WordClassTable) {
     for run in spelled_out(tokens).into_iter().rev() {
         let mut to = run.len();
         while to >= 3 {
@@ -29,7 +29,7 @@ pub(crate) fn join_letters(tokens: &mut Tokens, table: &Table) {
 
 /// Puts words broken by signs or digits together where the lexicon knows the result, and it is more than the first of
 /// its pieces: `discounts/offers` are two words.
-pub(crate) fn join_pieces(tokens: &mut Tokens, table: &Table) {
+pub(crate) fn join_pieces(tokens: &mut GuardrailTokenList, table: &WordClassTable) {
     for (from, to, word) in disguised(tokens).into_iter().rev() {
         // A one stands for an i or an l.
         let other = tokens.traits.digits.then(|| mended(tokens, from..to, leet_as_l)).flatten();
@@ -50,7 +50,7 @@ enum Fit {
 }
 
 /// Whether the lexicon knows a word by more than its first `beyond` bytes.
-fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
+fn known(table: &WordClassTable, word: &str, beyond: usize, fit: Fit) -> bool {
     let mut found = false;
     table.find_joined(("", SEED), word, |_, letters| {
         let long = match fit {
@@ -67,7 +67,7 @@ fn known(table: &Table, word: &str, beyond: usize, fit: Fit) -> bool {
 
 /// Letters set apart one by one, with spaces, dots or pictures between them: `d i s c o u n t`. Returns runs of
 /// tokens, each with the letters it stands for.
-fn spelled_out(tokens: &Tokens) -> Vec<Vec<(usize, String)>> {
+fn spelled_out(tokens: &GuardrailTokenList) -> Vec<Vec<(usize, String)>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
@@ -91,24 +91,24 @@ const LONGEST_RUN: usize = 40;
 /// How many parts the run from a token has, and its last token. Calls back with each part: its token, and the letter a
 /// digit or sign stands for.
 fn run_from(
-    tokens: &Tokens,
+    tokens: &GuardrailTokenList,
     from: usize,
     mut part: impl FnMut(usize, Option<char>),
 ) -> (usize, Option<usize>) {
     let (mut length, mut last, mut signs) = (0, None, 0);
     for (at, token) in tokens.iter().enumerate().skip(from) {
-        if (token.gap == Gap::Wide && at > from) || length == LONGEST_RUN {
+        if (token.gap == TokenGap::Wide && at > from) || length == LONGEST_RUN {
             break;
         }
         let letter = match token.kind {
-            Kind::Word if lone(tokens, at) => None,
-            Kind::Number if length > 0 && token.len() == 1 => {
+            GuardrailTokenKind::Word if lone(tokens, at) => None,
+            GuardrailTokenKind::Number if length > 0 && token.len() == 1 => {
                 let Some(letter) = tokens.plain(at).chars().next().and_then(leet) else { break };
                 Some(letter)
             }
-            Kind::Sign(sign) if length > 0 && signs < 3 && sign != '\n' => {
+            GuardrailTokenKind::Sign(sign) if length > 0 && signs < 3 && sign != '\n' => {
                 signs += 1;
-                let stands = leet(sign).filter(|_| token.gap == Gap::One || sign == '@' || sign == '$');
+                let stands = leet(sign).filter(|_| token.gap == TokenGap::One || sign == '@' || sign == '$');
                 let Some(letter) = stands else { continue };
                 part(at, Some(letter));
                 (length, last) = (length + 1, Some(at));
@@ -123,7 +123,7 @@ fn run_from(
 }
 
 /// A letter alone, or a syllable of a script that writes in syllables.
-fn lone(tokens: &Tokens, at: usize) -> bool {
+fn lone(tokens: &GuardrailTokenList, at: usize) -> bool {
     let length = tokens[at].len();
     if tokens[at].is_latin() && length > 1 {
         return false;
@@ -132,12 +132,12 @@ fn lone(tokens: &Tokens, at: usize) -> bool {
 }
 
 /// Words broken by signs or digits inside them, without a space: `dis-count`, `d1sc0unt`, `c@shback`.
-fn disguised(tokens: &Tokens) -> Vec<(usize, usize, String)> {
+fn disguised(tokens: &GuardrailTokenList) -> Vec<(usize, usize, String)> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let mut to = at + 1;
-        while to < tokens.len() && tokens[to].gap == Gap::None && !tokens[to].is('\n') {
+        while to < tokens.len() && tokens[to].gap == TokenGap::None && !tokens[to].is('\n') {
             to += 1;
         }
         if to > at + 1 && to - at < 24 {
@@ -156,7 +156,7 @@ fn leet_as_l(letter: char) -> Option<char> {
 /// Tokens without a space between them as one word. What follows the last letter (a full stop, an exclamation) is no
 /// part of it.
 fn mended(
-    tokens: &Tokens,
+    tokens: &GuardrailTokenList,
     place: Range<usize>,
     stands: fn(char) -> Option<char>,
 ) -> Option<(usize, usize, String)> {
@@ -168,9 +168,11 @@ fn mended(
     let mut word = String::new();
     for at in from..last {
         match tokens[at].kind {
-            Kind::Word => tokens.plain(at).chars().for_each(|letter| push(&mut word, 0, letter)),
-            Kind::Number => word.extend(tokens.plain(at).chars().filter_map(stands)),
-            Kind::Sign(sign) => word.extend(stands(sign)),
+            GuardrailTokenKind::Word => {
+                tokens.plain(at).chars().for_each(|letter| push(&mut word, 0, letter));
+            }
+            GuardrailTokenKind::Number => word.extend(tokens.plain(at).chars().filter_map(stands)),
+            GuardrailTokenKind::Sign(sign) => word.extend(stands(sign)),
         }
     }
     Some((from, last, word))
@@ -183,7 +185,7 @@ mod tests {
     #[test]
     fn letters_set_apart_are_read_as_words() {
         let joined = |text: &str| {
-            let runs = spelled_out(&Tokens::new(text));
+            let runs = spelled_out(&GuardrailTokenList::new(text));
             runs.into_iter()
                 .map(|run| run.into_iter().map(|(_, part)| part).collect::<String>())
                 .collect::<Vec<_>>()
@@ -199,7 +201,7 @@ mod tests {
     #[test]
     fn words_with_signs_inside_are_joined() {
         let joined = |text: &str| {
-            disguised(&Tokens::new(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>()
+            disguised(&GuardrailTokenList::new(text)).into_iter().map(|(_, _, word)| word).collect::<Vec<_>>()
         };
         assert_eq!(joined("dis-count"), ["discount"]);
         assert_eq!(joined("a d1sc0unt!"), ["discount"]);

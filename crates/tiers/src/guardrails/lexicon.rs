@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
-use super::classes::{Class, Classes};
-use super::pattern::{Pattern, Patterns};
-use super::reading::Reading;
-use super::table::{Spelling, Table};
+use super::classes::{WordClassId, WordClassSet};
+use super::pattern::{ClausePattern, ClausePatternSet};
+use super::reading::GuardrailReading;
+use super::table::{Spelling, WordClassTable};
 
 const FILES: &[(&str, &str)] = &[
     ("shared", include_str!("../../lexicon/shared.txt")),
@@ -39,27 +39,27 @@ const FILES: &[(&str, &str)] = &[
 const CATCH: &str = "catch";
 
 /// The classes that are seen, not spelled.
-pub(crate) const NUMBER: Class = 0;
-pub(crate) const MONEY: Class = 1;
-pub(crate) const PERCENT: Class = 2;
+pub(crate) const NUMBER: WordClassId = 0;
+pub(crate) const MONEY: WordClassId = 1;
+pub(crate) const PERCENT: WordClassId = 2;
 
 #[derive(Debug, Default)]
-pub(crate) struct Lexicon {
-    pub table: Table,
-    names: HashMap<String, Class>,
-    patterns: BTreeMap<String, Patterns>,
+pub(crate) struct GuardrailLexicon {
+    pub table: WordClassTable,
+    names: HashMap<String, WordClassId>,
+    patterns: BTreeMap<String, ClausePatternSet>,
     /// Lines that could not be read; a test keeps this empty.
     pub unread: Vec<String>,
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
+static LEXICON: LazyLock<GuardrailLexicon> = LazyLock::new(GuardrailLexicon::read);
 
 /// The shipped lexicon.
-pub(crate) fn lexicon() -> &'static Lexicon {
+pub(crate) fn lexicon() -> &'static GuardrailLexicon {
     &LEXICON
 }
 
-impl Lexicon {
+impl GuardrailLexicon {
     fn read() -> Self {
         let mut this = Self::default();
         for name in ["number", "money", "percent"] {
@@ -74,12 +74,12 @@ impl Lexicon {
         this
     }
 
-    fn name(&mut self, name: &str) -> Class {
+    fn name(&mut self, name: &str) -> WordClassId {
         let next = self.names.len();
-        if next >= Classes::MOST {
+        if next >= WordClassSet::MOST {
             self.unread.push(format!("no room for the class {name}"));
         }
-        *self.names.entry(name.to_owned()).or_insert(Class::try_from(next).unwrap_or_default())
+        *self.names.entry(name.to_owned()).or_insert(WordClassId::try_from(next).unwrap_or_default())
     }
 
     fn read_words(&mut self, file: &str, text: &'static str) {
@@ -99,7 +99,7 @@ impl Lexicon {
         }
     }
 
-    fn add(&mut self, word: &str, class: Class, english: bool) {
+    fn add(&mut self, word: &str, class: WordClassId, english: bool) {
         if let Some(loan) = word.strip_prefix('~') {
             return self.table.add(loan, class, Spelling::Loan);
         }
@@ -111,7 +111,7 @@ impl Lexicon {
     }
 
     fn read_patterns(&mut self, file: &'static str, text: &'static str) {
-        let mut own = Classes::NONE;
+        let mut own = WordClassSet::NONE;
         let mine = |name: &str| name.strip_prefix(file).is_some_and(|rest| rest.starts_with('.'));
         self.names.iter().filter(|(name, _)| mine(name)).for_each(|(_, class)| own.add(*class));
         for (section, line) in lines(text) {
@@ -120,7 +120,7 @@ impl Lexicon {
                 self.names.get(&format!("{file}.{name}")).or_else(|| self.names.get(name)).copied()
             };
             let list = if kind.is_empty() { file.to_owned() } else { format!("{file}.{}", kind.trim()) };
-            match Pattern::read(line, class) {
+            match ClausePattern::read(line, class) {
                 Ok(pattern) => self.patterns.entry(list).or_default().add(pattern, own),
                 Err(name) => self.unread.push(format!("{file}: no class {name} in {line}")),
             }
@@ -128,47 +128,47 @@ impl Lexicon {
     }
 
     /// A list of patterns: `RULE`, or `RULE.LIST`.
-    fn patterns(&self, list: &str) -> Option<&Patterns> {
+    fn patterns(&self, list: &str) -> Option<&ClausePatternSet> {
         self.patterns.get(list)
     }
 
     /// A class by name, alone in its set; an unknown name is an empty set.
-    pub(crate) fn class(&self, name: &str) -> Classes {
-        self.names.get(name).map_or(Classes::NONE, |class| Classes::of(*class))
+    pub(crate) fn class(&self, name: &str) -> WordClassSet {
+        self.names.get(name).map_or(WordClassSet::NONE, |class| WordClassSet::of(*class))
     }
 }
 
 /// A class by name, looked up once.
 #[derive(Debug)]
-pub(crate) struct Named {
+pub(crate) struct NamedWordClass {
     name: &'static str,
-    class: OnceLock<Classes>,
+    class: OnceLock<WordClassSet>,
 }
 
-impl Named {
+impl NamedWordClass {
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, class: OnceLock::new() }
     }
 
-    pub(crate) fn get(&self) -> Classes {
+    pub(crate) fn get(&self) -> WordClassSet {
         *self.class.get_or_init(|| lexicon().class(self.name))
     }
 }
 
 /// A list of patterns by name, looked up once.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct NamedPatterns {
     name: &'static str,
-    patterns: OnceLock<Option<&'static Patterns>>,
+    patterns: OnceLock<Option<&'static ClausePatternSet>>,
 }
 
-impl Listed {
+impl NamedPatterns {
     pub(crate) const fn new(name: &'static str) -> Self {
         Self { name, patterns: OnceLock::new() }
     }
 
     /// Where any of the patterns is met in a reading.
-    pub(crate) fn find(&self, reading: &Reading) -> Vec<Range<usize>> {
+    pub(crate) fn find(&self, reading: &GuardrailReading) -> Vec<Range<usize>> {
         let patterns = self.patterns.get_or_init(|| lexicon().patterns(self.name));
         patterns.map_or_else(Vec::new, |patterns| reading.find(patterns))
     }

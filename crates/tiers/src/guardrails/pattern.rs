@@ -5,37 +5,37 @@
 
 use std::ops::Range;
 
-use super::classes::{Class, Classes};
-use super::reading::{Clause, Reading};
+use super::classes::{WordClassId, WordClassSet};
+use super::reading::{Clause, GuardrailReading};
 
 /// Patterns that are looked for together.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Patterns {
-    pub list: Vec<Pattern>,
+pub(crate) struct ClausePatternSet {
+    pub list: Vec<ClausePattern>,
     /// Every pattern needs one of these: a clause with none of them meets none.
-    pub gate: Classes,
+    pub gate: WordClassSet,
 }
 
-impl Patterns {
+impl ClausePatternSet {
     /// `own` are the classes that only these patterns' rule has, which most texts lack.
-    pub(crate) fn add(&mut self, pattern: Pattern, own: Classes) {
+    pub(crate) fn add(&mut self, pattern: ClausePattern, own: WordClassSet) {
         self.gate.add_all(pattern.gate(own));
         self.list.push(pattern);
     }
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Pattern {
+pub(crate) struct ClausePattern {
     chains: Vec<Chain>,
-    sentence_has: Vec<Classes>,
-    clause_lacks: Classes,
-    sentence_lacks: Classes,
+    sentence_has: Vec<WordClassSet>,
+    clause_lacks: WordClassSet,
+    sentence_lacks: WordClassSet,
 }
 
 /// Classes that follow each other; each with the most words that may lie before it.
 #[derive(Clone, Debug, Default)]
 struct Chain {
-    links: Vec<(Classes, usize)>,
+    links: Vec<(WordClassSet, usize)>,
     /// The first of them begins the clause.
     first: bool,
 }
@@ -43,11 +43,11 @@ struct Chain {
 /// So many words may lie before what begins a clause: please, just, well.
 const LEAD: usize = 1;
 
-impl Pattern {
+impl ClausePattern {
     /// Reads a line; a name without a class is the error.
-    pub(crate) fn read(line: &str, class: impl Fn(&str) -> Option<Class>) -> Result<Self, String> {
+    pub(crate) fn read(line: &str, class: impl Fn(&str) -> Option<WordClassId>) -> Result<Self, String> {
         let either = |names: &str| {
-            names.split('|').try_fold(Classes::NONE, |mut all, name| {
+            names.split('|').try_fold(WordClassSet::NONE, |mut all, name| {
                 all.add(class(name).ok_or_else(|| name.to_owned())?);
                 Ok::<_, String>(all)
             })
@@ -78,14 +78,14 @@ impl Pattern {
     }
 
     /// Classes of which a clause must have one for the pattern to be met, rare ones if it can be.
-    fn gate(&self, own: Classes) -> Classes {
+    fn gate(&self, own: WordClassSet) -> WordClassSet {
         let mut links = self.chains.iter().flat_map(|chain| &chain.links).map(|(classes, _)| *classes);
         let rare = links.clone().find(|classes| classes.within(own));
         rare.or_else(|| links.next()).unwrap_or_default()
     }
 
     /// Where the pattern is met in a clause, in bytes of the original.
-    pub(crate) fn find(&self, reading: &Reading, clause: &Clause) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, reading: &GuardrailReading, clause: &Clause) -> Option<Range<usize>> {
         if self.refused(reading, clause) {
             return None;
         }
@@ -100,8 +100,8 @@ impl Pattern {
         span
     }
 
-    fn refused(&self, reading: &Reading, clause: &Clause) -> bool {
-        let wanted = |classes: &Classes| clause.mask.meets(*classes);
+    fn refused(&self, reading: &GuardrailReading, clause: &Clause) -> bool {
+        let wanted = |classes: &WordClassSet| clause.mask.meets(*classes);
         let sentence = reading.sentence_mask(clause.sentence);
         !self.chains.iter().all(|chain| chain.links.iter().all(|(classes, _)| wanted(classes)))
             || clause.mask.meets(self.clause_lacks)
@@ -111,7 +111,7 @@ impl Pattern {
 }
 
 impl Chain {
-    fn find(&self, reading: &Reading, clause: &Clause) -> Option<Range<usize>> {
+    fn find(&self, reading: &GuardrailReading, clause: &Clause) -> Option<Range<usize>> {
         let (first, rest) = self.links.split_first()?;
         let words = |at: usize| (clause.from..at).filter(|before| reading.counts(*before)).count();
         let fits = |at: &usize| reading.is(*at, first.0) && (!self.first || words(*at) <= LEAD);
@@ -123,7 +123,12 @@ impl Chain {
 }
 
 /// The token on which the rest of a chain ends, when it follows.
-fn follow(reading: &Reading, clause: &Clause, at: usize, rest: &[(Classes, usize)]) -> Option<usize> {
+fn follow(
+    reading: &GuardrailReading,
+    clause: &Clause,
+    at: usize,
+    rest: &[(WordClassSet, usize)],
+) -> Option<usize> {
     let Some(((classes, most), rest)) = rest.split_first() else { return Some(at) };
     let mut between = 0;
     // One word may be two things: நான்தான் is both I and am.

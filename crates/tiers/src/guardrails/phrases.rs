@@ -9,22 +9,22 @@ pub fn add_phrases(book: &mut Phrasebook) -> Result<(), PhraseError> {
 
 #[cfg(test)]
 mod tests {
-    use munshi_lang::Voice;
+    use munshi_lang::Locale;
 
     use super::*;
-    use crate::guardrails::{Context, RuleSet};
+    use crate::guardrails::{GuardrailContext, GuardrailRuleSet};
 
     #[test]
     fn every_rule_has_its_phrase_in_every_voice_and_no_phrase_breaks_a_rule() {
         let mut book = Phrasebook::default();
         add_phrases(&mut book).unwrap();
         book.check().unwrap();
-        let set = RuleSet::shipped();
+        let set = GuardrailRuleSet::shipped();
         let mut broken = Vec::new();
-        for voice in Voice::all() {
+        for voice in Locale::all() {
             for rule in set.rules() {
                 let said = book.say(rule.phrase, voice, &[]).unwrap();
-                let found = set.check(&said, &Context::default()).violations;
+                let found = set.check(&said, &GuardrailContext::default()).violations;
                 broken.extend(
                     found.iter().map(|one| format!("{} {}: {said}: {}", voice.code(), rule.phrase, one.rule)),
                 );

@@ -3,25 +3,25 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use munshi_lang::fold::Folder;
+use munshi_lang::fold::SpellingFolder;
 
-use super::classes::{Class, Classes};
+use super::classes::{WordClassId, WordClassSet};
 use super::joins::{join_letters, join_pieces};
-use super::lexicon::{Lexicon, lexicon};
-use super::pattern::Patterns;
-use super::table::Table;
-use super::tokens::{Gap, Kind, Tokens, parts};
+use super::lexicon::{GuardrailLexicon, lexicon};
+use super::pattern::ClausePatternSet;
+use super::table::WordClassTable;
+use super::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap, parts};
 
 #[derive(Debug)]
-pub(crate) struct Reading {
-    pub tokens: Tokens,
-    pub(super) classes: Vec<Classes>,
+pub(crate) struct GuardrailReading {
+    pub tokens: GuardrailTokenList,
+    pub(super) classes: Vec<WordClassSet>,
     /// Where the phrase a token begins ends, in tokens: `at + 1` for a word alone.
     reaches: Vec<usize>,
     pub clauses: Vec<Clause>,
-    pub(super) sentences: Vec<Classes>,
+    pub(super) sentences: Vec<WordClassSet>,
     /// Every class of the text.
-    pub(super) mask: Classes,
+    pub(super) mask: WordClassSet,
     folds: Folds,
     /// The hashes of the plain spellings.
     hashes: Vec<u64>,
@@ -32,7 +32,7 @@ pub(crate) struct Clause {
     pub from: usize,
     pub to: usize,
     pub sentence: usize,
-    pub mask: Classes,
+    pub mask: WordClassSet,
 }
 
 impl Clause {
@@ -49,10 +49,10 @@ struct Folds {
 }
 
 impl Folds {
-    fn new(tokens: &Tokens) -> Self {
+    fn new(tokens: &GuardrailTokenList) -> Self {
         let mut this =
             Self { letters: String::with_capacity(tokens.len() * 8), ends: Vec::with_capacity(tokens.len()) };
-        let mut folder = Folder::default();
+        let mut folder = SpellingFolder::default();
         for (at, token) in tokens.iter().enumerate() {
             // Words of other scripts that are short, and overlong ones, are known by their spelling alone.
             let fits = if token.is_latin() { 2..=60 } else { 12..=120 };
@@ -74,23 +74,23 @@ impl Folds {
 const LONGEST_PHRASE: usize = 5;
 
 /// The shared classes that the reading itself rests on.
-pub(super) struct Shared {
-    pub no: Classes,
-    pub no_no: Classes,
-    pub no_thing: Classes,
-    pub focus: Classes,
-    pub but: Classes,
-    pub verb: Classes,
-    pub said: Classes,
-    pub rupee: Classes,
-    pub scale: Classes,
-    pub number_word: Classes,
-    pub percent: Classes,
+pub(super) struct SharedWordClasses {
+    pub no: WordClassSet,
+    pub no_no: WordClassSet,
+    pub no_thing: WordClassSet,
+    pub focus: WordClassSet,
+    pub but: WordClassSet,
+    pub verb: WordClassSet,
+    pub said: WordClassSet,
+    pub rupee: WordClassSet,
+    pub scale: WordClassSet,
+    pub number_word: WordClassSet,
+    pub percent: WordClassSet,
 }
 
-pub(super) static SHARED: LazyLock<Shared> = LazyLock::new(|| {
+pub(super) static SHARED: LazyLock<SharedWordClasses> = LazyLock::new(|| {
     let class = |name: &str| lexicon().class(name);
-    Shared {
+    SharedWordClasses {
         no: class("no"),
         no_no: class("no-no"),
         no_thing: class("no-thing"),
@@ -105,19 +105,19 @@ pub(super) static SHARED: LazyLock<Shared> = LazyLock::new(|| {
     }
 });
 
-impl Reading {
+impl GuardrailReading {
     /// Reads a text whose sentences end at `ends` (bytes; the last is the text's end).
     pub(crate) fn new(text: &str, ends: &[usize]) -> Self {
         let lexicon = lexicon();
-        let mut tokens = Tokens::new(text);
+        let mut tokens = GuardrailTokenList::new(text);
         join_letters(&mut tokens, &lexicon.table);
         join_pieces(&mut tokens, &lexicon.table);
         let mut this = Self {
-            classes: vec![Classes::NONE; tokens.len()],
+            classes: vec![WordClassSet::NONE; tokens.len()],
             reaches: (1..=tokens.len()).collect(),
             clauses: Vec::new(),
             sentences: Vec::new(),
-            mask: Classes::NONE,
+            mask: WordClassSet::NONE,
             folds: Folds::new(&tokens),
             hashes: vec![0; tokens.len()],
             tokens,
@@ -128,13 +128,13 @@ impl Reading {
         this
     }
 
-    fn classify(&mut self, lexicon: &Lexicon) {
+    fn classify(&mut self, lexicon: &GuardrailLexicon) {
         let mut said_lightly = Vec::new();
         for at in 0..self.tokens.len() {
             if !self.counts(at) {
                 continue;
             }
-            let mut found = Classes::NONE;
+            let mut found = WordClassSet::NONE;
             let mut reach = at + 1;
             let mut no_no = 0;
             self.hashes[at] = self.look_up(&lexicon.table, at, |class, to| {
@@ -160,7 +160,7 @@ impl Reading {
 
     /// Calls back for every entry that begins at a token, with the token its phrase ends before. Returns the hash of
     /// its spelling.
-    fn look_up(&self, table: &Table, at: usize, hit: impl FnMut(Class, usize)) -> u64 {
+    fn look_up(&self, table: &WordClassTable, at: usize, hit: impl FnMut(WordClassId, usize)) -> u64 {
         look_up((&self.tokens, &self.folds), table, at, hit)
     }
 
@@ -175,8 +175,8 @@ impl Reading {
     }
 
     /// A word written in two halves: `dis count`.
-    fn pair(&mut self, table: &Table, at: usize) {
-        let mut found = Classes::NONE;
+    fn pair(&mut self, table: &WordClassTable, at: usize) {
+        let mut found = WordClassSet::NONE;
         halves(&self.tokens, table, (at, self.hashes[at]), |class| found.add(class));
         self.classes[at].add_all(found);
         if !found.is_empty() {
@@ -184,12 +184,12 @@ impl Reading {
         }
     }
 
-    pub(crate) fn is(&self, at: usize, classes: Classes) -> bool {
+    pub(crate) fn is(&self, at: usize, classes: WordClassSet) -> bool {
         self.classes.get(at).is_some_and(|found| found.meets(classes))
     }
 
     /// Everything the lexicon says of a token.
-    pub(crate) fn classes_of(&self, at: usize) -> Classes {
+    pub(crate) fn classes_of(&self, at: usize) -> WordClassSet {
         self.classes.get(at).copied().unwrap_or_default()
     }
 
@@ -206,7 +206,7 @@ impl Reading {
 
     /// Whether it is a word or a number.
     pub(crate) fn counts(&self, at: usize) -> bool {
-        self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Sign(_)))
+        self.tokens.get(at).is_some_and(|token| !matches!(token.kind, GuardrailTokenKind::Sign(_)))
     }
 
     pub(crate) fn fold(&self, at: usize) -> &str {
@@ -223,16 +223,16 @@ impl Reading {
         self.tokens.plain(at)
     }
 
-    pub(crate) fn sentence_mask(&self, sentence: usize) -> Classes {
+    pub(crate) fn sentence_mask(&self, sentence: usize) -> WordClassSet {
         self.sentences.get(sentence).copied().unwrap_or_default()
     }
 
-    pub(crate) fn has(&self, classes: Classes) -> bool {
+    pub(crate) fn has(&self, classes: WordClassSet) -> bool {
         self.mask.meets(classes)
     }
 
     /// Where any of the patterns is met.
-    pub(crate) fn find(&self, patterns: &Patterns) -> Vec<Range<usize>> {
+    pub(crate) fn find(&self, patterns: &ClausePatternSet) -> Vec<Range<usize>> {
         if !self.has(patterns.gate) {
             return Vec::new();
         }
@@ -244,22 +244,22 @@ impl Reading {
 }
 
 /// The words of a text, with disguises undone by one table.
-pub(crate) struct Words {
-    pub tokens: Tokens,
+pub(crate) struct GuardrailWords {
+    pub tokens: GuardrailTokenList,
     folds: Folds,
 }
 
-impl Words {
-    pub(crate) fn new(text: &str, table: &Table) -> Self {
-        let mut tokens = Tokens::new(text);
+impl GuardrailWords {
+    pub(crate) fn new(text: &str, table: &WordClassTable) -> Self {
+        let mut tokens = GuardrailTokenList::new(text);
         join_letters(&mut tokens, table);
         join_pieces(&mut tokens, table);
         Self { folds: Folds::new(&tokens), tokens }
     }
 
     /// The token before which the longest entry that begins at one ends.
-    pub(crate) fn reach(&self, table: &Table, at: usize) -> Option<usize> {
-        let token = self.tokens.get(at).filter(|token| !matches!(token.kind, Kind::Sign(_)))?;
+    pub(crate) fn reach(&self, table: &WordClassTable, at: usize) -> Option<usize> {
+        let token = self.tokens.get(at).filter(|token| !matches!(token.kind, GuardrailTokenKind::Sign(_)))?;
         let mut reach = None;
         let hash = look_up((&self.tokens, &self.folds), table, at, |_, to| reach = reach.max(Some(to)));
         if reach.is_none() && token.is_word() {
@@ -272,10 +272,10 @@ impl Words {
 /// Calls back for every entry that begins at a token, with the token its phrase ends before. Returns the hash of its
 /// spelling.
 fn look_up(
-    (tokens, folds): (&Tokens, &Folds),
-    table: &Table,
+    (tokens, folds): (&GuardrailTokenList, &Folds),
+    table: &WordClassTable,
     at: usize,
-    mut hit: impl FnMut(Class, usize),
+    mut hit: impl FnMut(WordClassId, usize),
 ) -> u64 {
     let word = |nth: usize| Some(tokens.plain(following(tokens, at, nth)?));
     let fold = |nth: usize| Some(folds.get(following(tokens, at, nth)?)).filter(|fold| !fold.is_empty());
@@ -286,15 +286,15 @@ fn look_up(
 }
 
 /// The word or number that a phrase from a token on has in its nth place.
-fn following(tokens: &Tokens, at: usize, nth: usize) -> Option<usize> {
+fn following(tokens: &GuardrailTokenList, at: usize, nth: usize) -> Option<usize> {
     if nth == 0 {
         return Some(at);
     }
     let mut left = nth.min(LONGEST_PHRASE);
     for (next, token) in tokens.iter().enumerate().skip(at + 1) {
         match token.kind {
-            Kind::Sign(sign) if parts(sign) => return None,
-            Kind::Sign(_) => {}
+            GuardrailTokenKind::Sign(sign) if parts(sign) => return None,
+            GuardrailTokenKind::Sign(_) => {}
             _ => {
                 left -= 1;
                 if left == 0 {
@@ -307,8 +307,13 @@ fn following(tokens: &Tokens, at: usize, nth: usize) -> Option<usize> {
 }
 
 /// Calls back for every entry that a word and the next make together; the hash is the first one's.
-fn halves(tokens: &Tokens, table: &Table, (at, hash): (usize, u64), mut hit: impl FnMut(Class)) {
-    if !tokens.get(at + 1).is_some_and(|next| next.is_word() && next.gap == Gap::One) {
+fn halves(
+    tokens: &GuardrailTokenList,
+    table: &WordClassTable,
+    (at, hash): (usize, u64),
+    mut hit: impl FnMut(WordClassId),
+) {
+    if !tokens.get(at + 1).is_some_and(|next| next.is_word() && next.gap == TokenGap::One) {
         return;
     }
     let (first, second) = (tokens.plain(at), tokens.plain(at + 1));

@@ -5,16 +5,16 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::custom::Compiled;
-use super::lexicon::Listed;
-use super::reading::Reading;
-use super::set::Parameters;
+use super::context::GuardrailContext;
+use super::custom::CompiledPatternRule;
+use super::lexicon::NamedPatterns;
+use super::reading::GuardrailReading;
+use super::set::GuardrailParameters;
 
 /// The tier a rule belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tier {
+pub enum GuardrailTier {
     Human,
     Team,
     Agent,
@@ -23,7 +23,7 @@ pub enum Tier {
 /// What happens to what a rule finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Severity {
+pub enum GuardrailSeverity {
     /// It is not sent; a phrase is said instead.
     Block,
     /// It is sent changed.
@@ -35,7 +35,7 @@ pub enum Severity {
 /// How much of the reply a rule has to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum GuardrailScope {
     Sentence,
     /// All of it; when it blocks, nothing is sent before the end.
     Reply,
@@ -43,59 +43,59 @@ pub enum Scope {
 
 /// One rule: a sentence for the prompt and a check of the reply.
 #[derive(Clone, Debug)]
-pub struct Rule {
+pub struct GuardrailRule {
     pub id: Cow<'static, str>,
-    pub tier: Tier,
-    pub severity: Severity,
-    pub scope: Scope,
+    pub tier: GuardrailTier,
+    pub severity: GuardrailSeverity,
+    pub scope: GuardrailScope,
     /// What the model is told.
     pub prompt: Cow<'static, str>,
     /// The phrase that is said instead of what was blocked, or after a reply that lacks it.
     pub phrase: &'static str,
-    pub(crate) check: Check,
+    pub(crate) check: GuardrailCheck,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Check {
+pub(crate) enum GuardrailCheck {
     /// Patterns of the lexicon, and what they find.
-    Patterns(&'static Listed, &'static str),
+    Patterns(&'static NamedPatterns, &'static str),
     /// Code that looks at sentences.
-    Sentences(fn(&View<'_>) -> Vec<Found>),
+    Sentences(fn(&GuardrailView<'_>) -> Vec<GuardrailFinding>),
     /// Code that looks at a whole reply.
-    Reply(fn(&[Part], &Context, &Parameters) -> Option<&'static str>),
+    Reply(fn(&[ReplyStretch], &GuardrailContext, &GuardrailParameters) -> Option<&'static str>),
     /// A tenant's own.
-    Custom(std::sync::Arc<Compiled>),
+    Custom(std::sync::Arc<CompiledPatternRule>),
 }
 
 /// Some sentences of a reply as a rule sees them.
-pub(crate) struct View<'v> {
+pub(crate) struct GuardrailView<'v> {
     pub text: &'v str,
     /// Where its sentences end.
     pub ends: &'v [usize],
-    pub reading: &'v Reading,
-    pub context: &'v Context,
-    pub parameters: &'v Parameters,
+    pub reading: &'v GuardrailReading,
+    pub context: &'v GuardrailContext,
+    pub parameters: &'v GuardrailParameters,
     /// What the reply said before.
-    pub earlier: &'v [Part],
+    pub earlier: &'v [ReplyStretch],
 }
 
 /// A stretch of a reply that has been read.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct ReplyStretch {
     pub text: String,
-    pub reading: Reading,
+    pub reading: GuardrailReading,
 }
 
 /// Something a rule found, in bytes of the view's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct GuardrailFinding {
     pub span: Range<usize>,
     pub what: Cow<'static, str>,
     /// What it is rewritten to; none takes the whole sentence out.
     pub with: Option<String>,
 }
 
-impl Found {
+impl GuardrailFinding {
     pub(crate) fn new(span: Range<usize>, what: &'static str) -> Self {
         Self { span, what: Cow::Borrowed(what), with: None }
     }
@@ -107,10 +107,10 @@ impl Found {
 
 /// A rule that a reply broke, as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Violation {
+pub struct GuardrailViolation {
     pub rule: String,
-    pub tier: Tier,
-    pub severity: Severity,
+    pub tier: GuardrailTier,
+    pub severity: GuardrailSeverity,
     /// Where in the model's reply, in bytes. A rule of the whole reply names all of it.
     pub span: Range<usize>,
     /// What was found, in a few words; never the text itself, which may be what must not be kept.

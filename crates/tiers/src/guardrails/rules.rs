@@ -22,11 +22,11 @@ mod price_needs_sku;
 mod prompt_leak;
 pub(crate) mod red_flag;
 
-use super::context::Context;
-use super::rule::Rule;
+use super::context::GuardrailContext;
+use super::rule::GuardrailRule;
 
 /// Every shipped rule, the persona's first, then the team's, then the agent's.
-pub(crate) const SHIPPED: [fn() -> Rule; 21] = [
+pub(crate) const SHIPPED: [fn() -> GuardrailRule; 21] = [
     persona_lock::rule,
     language_lock::rule,
     never_human::rule,
@@ -51,7 +51,7 @@ pub(crate) const SHIPPED: [fn() -> Rule; 21] = [
 ];
 
 /// Whether a rule of the whole reply has anything to do in this turn.
-pub(crate) fn awake(rule: &Rule, context: &Context) -> bool {
+pub(crate) fn awake(rule: &GuardrailRule, context: &GuardrailContext) -> bool {
     rule.id != "red-flag" || red_flag::raised(context)
 }
 
@@ -59,21 +59,23 @@ pub(crate) fn awake(rule: &Rule, context: &Context) -> bool {
 pub(crate) mod trial {
     //! How the rules' own tests ask.
 
-    use crate::guardrails::{Context, Parameters, RuleSet, Verdict};
+    use crate::guardrails::{GuardrailContext, GuardrailParameters, GuardrailRuleSet, GuardrailVerdict};
 
-    pub(crate) fn check(rule: &str, reply: &str, context: &Context) -> Verdict {
-        RuleSet::new(&[rule], Parameters::default(), Vec::new()).unwrap().check(reply, context)
+    pub(crate) fn check(rule: &str, reply: &str, context: &GuardrailContext) -> GuardrailVerdict {
+        GuardrailRuleSet::new(&[rule], GuardrailParameters::default(), Vec::new())
+            .unwrap()
+            .check(reply, context)
     }
 
     pub(crate) fn caught(rule: &str, replies: &[&str]) {
         for reply in replies {
-            assert!(!check(rule, reply, &Context::default()).is_clean(), "not caught: {reply}");
+            assert!(!check(rule, reply, &GuardrailContext::default()).is_clean(), "not caught: {reply}");
         }
     }
 
     pub(crate) fn passed(rule: &str, replies: &[&str]) {
         for reply in replies {
-            let verdict = check(rule, reply, &Context::default());
+            let verdict = check(rule, reply, &GuardrailContext::default());
             assert!(verdict.is_clean(), "caught: {reply}: {:?}", verdict.violations);
         }
     }

@@ -9,8 +9,8 @@ use munshi_lang::fold::is_indic;
 use munshi_lang::token::digit;
 
 use super::letters::is_spoken;
-use super::lexicon::Named;
-use super::reading::Reading;
+use super::lexicon::NamedWordClass;
+use super::reading::GuardrailReading;
 
 /// Abbreviations that no sentence ends on.
 const SHORT: &[&str] = &[
@@ -95,7 +95,7 @@ pub fn sentences(text: &str) -> Vec<Range<usize>> {
 pub(crate) fn ends(text: &str) -> Vec<usize> {
     let mut found = Vec::new();
     let mut from = 0;
-    while let Scan::Ends(end) = next_end(text, from, from) {
+    while let SentenceScan::Ends(end) = next_end(text, from, from) {
         found.push(end);
         from = end;
     }
@@ -106,7 +106,7 @@ pub(crate) fn ends(text: &str) -> Vec<usize> {
 }
 
 /// What a scan for the end of a sentence came to.
-pub(crate) enum Scan {
+pub(crate) enum SentenceScan {
     Ends(usize),
     /// No end lies before this place, from which a scan of more text goes on.
     Open(usize),
@@ -119,12 +119,12 @@ pub(crate) const LONGEST: usize = 4_000;
 const LONGEST_MARKS: usize = 64;
 
 /// Where the sentence that begins at `from` ends, when no end lies before `seen`.
-pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> Scan {
+pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> SentenceScan {
     let begin = seen.max(from);
     for (at, letter) in text.get(begin..).unwrap_or_default().char_indices() {
         let at = begin + at;
         if at >= from + LONGEST {
-            return Scan::Ends(cut(text, from, at));
+            return SentenceScan::Ends(cut(text, from, at));
         }
         let told = match letter {
             '\n' => Told::End(at + 1),
@@ -136,16 +136,16 @@ pub(crate) fn next_end(text: &str, from: usize, seen: usize) -> Scan {
         };
         match told {
             Told::No => {}
-            Told::Wait => return Scan::Open(at),
-            Told::End(end) if end == text.len() && letter != '\n' => return Scan::Open(at),
+            Told::Wait => return SentenceScan::Open(at),
+            Told::End(end) if end == text.len() && letter != '\n' => return SentenceScan::Open(at),
             // Space and signs alone are no sentence yet.
             Told::End(end) if text.get(from..end).is_some_and(|said| said.chars().any(is_spoken)) => {
-                return Scan::Ends(end);
+                return SentenceScan::Ends(end);
             }
             Told::End(_) => {}
         }
     }
-    Scan::Open(text.len().max(begin))
+    SentenceScan::Open(text.len().max(begin))
 }
 
 /// What a mark says of the sentence before it.
@@ -221,10 +221,10 @@ pub(crate) fn hangs(sentence: &str) -> bool {
         || (last.len() >= 16 && last.is_ascii())
 }
 
-static KEY: Named = Named::new("no-secrets.key");
+static KEY: NamedWordClass = NamedWordClass::new("no-secrets.key");
 
 /// Whether it has just named a secret, which may follow.
-pub(crate) fn names_secret(reading: &Reading) -> bool {
+pub(crate) fn names_secret(reading: &GuardrailReading) -> bool {
     let key = KEY.get();
     if !reading.has(key) {
         return false;
@@ -266,7 +266,7 @@ mod tests {
     fn numbers_and_named_secrets_wait_for_what_follows() {
         assert!(hangs("It is 2345 6789."));
         assert!(!hangs("We are open all day."));
-        let named = |text: &str| names_secret(&Reading::new(text, &[text.len()]));
+        let named = |text: &str| names_secret(&GuardrailReading::new(text, &[text.len()]));
         assert!(named("The password is below.") && !named("We are open all day."));
     }
 }

@@ -3,21 +3,24 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::checker::{Checker, Piece};
-use super::context::Context;
+use super::checker::{GuardrailChecker, ReplyPiece};
+use super::context::GuardrailContext;
 use super::custom::PatternRule;
-use super::rule::{Check, Found, Rule, Scope, Severity, View, Violation};
+use super::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailView,
+    GuardrailViolation,
+};
 use super::rules;
 use super::rules::price_cooldown;
 
 /// What a tenant can set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parameters {
+pub struct GuardrailParameters {
     /// Turns that must pass between two prices.
     pub price_cooldown: u32,
 }
 
-impl Default for Parameters {
+impl Default for GuardrailParameters {
     fn default() -> Self {
         Self { price_cooldown: 3 }
     }
@@ -25,32 +28,32 @@ impl Default for Parameters {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no guardrail `{id}`: use one of {known}, or define it as a pattern rule")]
-pub struct UnknownRule {
+pub struct UnknownGuardrailRule {
     pub id: String,
     known: String,
 }
 
 /// Rules that run together. Cloning shares them.
 #[derive(Clone, Debug)]
-pub struct RuleSet {
-    rules: Arc<[Rule]>,
-    parameters: Parameters,
+pub struct GuardrailRuleSet {
+    rules: Arc<[GuardrailRule]>,
+    parameters: GuardrailParameters,
 }
 
 /// What became of a whole reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct GuardrailVerdict {
     /// What may be sent, in order.
-    pub pieces: Vec<Piece>,
-    pub violations: Vec<Violation>,
+    pub pieces: Vec<ReplyPiece>,
+    pub violations: Vec<GuardrailViolation>,
 }
 
-impl Verdict {
+impl GuardrailVerdict {
     /// The text alone, without the phrases.
     pub fn text(&self) -> String {
         let texts = self.pieces.iter().map(|piece| match piece {
-            Piece::Text(text) => text.as_str(),
-            Piece::Say(_) => "",
+            ReplyPiece::Text(text) => text.as_str(),
+            ReplyPiece::Say(_) => "",
         });
         texts.collect()
     }
@@ -61,9 +64,13 @@ impl Verdict {
     }
 }
 
-impl RuleSet {
+impl GuardrailRuleSet {
     /// The shipped rules with these ids, in the order of the list, then a tenant's own.
-    pub fn new(ids: &[&str], parameters: Parameters, own: Vec<PatternRule>) -> Result<Self, UnknownRule> {
+    pub fn new(
+        ids: &[&str],
+        parameters: GuardrailParameters,
+        own: Vec<PatternRule>,
+    ) -> Result<Self, UnknownGuardrailRule> {
         let mut chosen = Vec::new();
         let mut seen = BTreeSet::new();
         for id in ids.iter().copied().filter(|id| seen.insert(*id)) {
@@ -80,61 +87,67 @@ impl RuleSet {
 
     /// Every shipped rule.
     pub fn shipped() -> Self {
-        let rules: Vec<Rule> = rules::SHIPPED.iter().map(|rule| rule()).collect();
-        Self { rules: rules.into(), parameters: Parameters::default() }
+        let rules: Vec<GuardrailRule> = rules::SHIPPED.iter().map(|rule| rule()).collect();
+        Self { rules: rules.into(), parameters: GuardrailParameters::default() }
     }
 
     /// The rules, in the order they are checked.
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[GuardrailRule] {
         &self.rules
     }
 
     /// Whether a reply may have to wait for its end before any of it is sent.
     pub fn buffers_whole_reply(&self) -> bool {
-        self.rules.iter().any(|rule| rule.scope == Scope::Reply && rule.severity == Severity::Block)
+        self.rules
+            .iter()
+            .any(|rule| rule.scope == GuardrailScope::Reply && rule.severity == GuardrailSeverity::Block)
     }
 
     /// Whether this reply has to wait: the red flag's rule holds nothing back while no flag is raised.
-    pub fn buffers(&self, context: &Context) -> bool {
-        let waits = |rule: &&Rule| rule.scope == Scope::Reply && rule.severity == Severity::Block;
+    pub fn buffers(&self, context: &GuardrailContext) -> bool {
+        let waits = |rule: &&GuardrailRule| {
+            rule.scope == GuardrailScope::Reply && rule.severity == GuardrailSeverity::Block
+        };
         self.rules.iter().filter(waits).any(|rule| rules::awake(rule, context))
     }
 
     /// A check of a reply as it arrives.
-    pub fn checker(&self, context: Context) -> Checker {
-        Checker::new(self.clone(), context)
+    pub fn checker(&self, context: GuardrailContext) -> GuardrailChecker {
+        GuardrailChecker::new(self.clone(), context)
     }
 
     /// Checks a reply that is complete.
-    pub fn check(&self, reply: &str, context: &Context) -> Verdict {
+    pub fn check(&self, reply: &str, context: &GuardrailContext) -> GuardrailVerdict {
         let mut checker = self.checker(context.clone());
         let mut cleared = checker.push(reply);
         let last = checker.finish();
         cleared.pieces.extend(last.pieces);
         cleared.violations.extend(last.violations);
-        Verdict { pieces: super::checker::joined(cleared.pieces), violations: cleared.violations }
+        GuardrailVerdict { pieces: super::checker::joined(cleared.pieces), violations: cleared.violations }
     }
 
-    pub(crate) fn parameters(&self) -> &Parameters {
+    pub(crate) fn parameters(&self) -> &GuardrailParameters {
         &self.parameters
     }
 }
 
-impl Rule {
+impl GuardrailRule {
     /// What this rule finds in some sentences.
-    pub(crate) fn find(&self, view: &View<'_>) -> Vec<Found> {
+    pub(crate) fn find(&self, view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
         match &self.check {
-            Check::Patterns(patterns, what) => {
-                patterns.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect()
-            }
-            Check::Sentences(check) => check(view),
-            Check::Custom(compiled) => compiled.find(view.text),
-            Check::Reply(_) => Vec::new(),
+            GuardrailCheck::Patterns(patterns, what) => patterns
+                .find(view.reading)
+                .into_iter()
+                .map(|span| GuardrailFinding::new(span, what))
+                .collect(),
+            GuardrailCheck::Sentences(check) => check(view),
+            GuardrailCheck::Custom(compiled) => compiled.find(view.text),
+            GuardrailCheck::Reply(_) => Vec::new(),
         }
     }
 }
 
-fn unknown(id: &str) -> UnknownRule {
+fn unknown(id: &str) -> UnknownGuardrailRule {
     let known: Vec<String> = rules::SHIPPED.iter().map(|rule| rule().id.into_owned()).collect();
-    UnknownRule { id: id.to_owned(), known: known.join(" ") }
+    UnknownGuardrailRule { id: id.to_owned(), known: known.join(" ") }
 }

@@ -1,10 +1,10 @@
 //! Numbers, money and shares of a hundred in a reading.
 
 use super::lexicon;
-use super::reading::{Reading, SHARED};
-use super::tokens::{Kind, Token};
+use super::reading::{GuardrailReading, SHARED};
+use super::tokens::{GuardrailToken, GuardrailTokenKind};
 
-impl Reading {
+impl GuardrailReading {
     /// Numbers, money and shares of a hundred.
     pub(super) fn number(&mut self) {
         for at in 0..self.tokens.len() {
@@ -23,7 +23,9 @@ impl Reading {
     }
 
     fn is_money(&self, at: usize) -> bool {
-        let currency = |token: &Token| matches!(token.kind, Kind::Sign('₹' | '$' | '€' | '£' | '₨'));
+        let currency = |token: &GuardrailToken| {
+            matches!(token.kind, GuardrailTokenKind::Sign('₹' | '$' | '€' | '£' | '₨'))
+        };
         let before = at.checked_sub(1).map(|before| (before, &self.tokens[before]));
         if let Some((place, token)) = before {
             let dotted = token.is('.') && place.checked_sub(1).is_some_and(|b| self.is(b, SHARED.rupee));

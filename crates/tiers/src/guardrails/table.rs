@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use munshi_lang::fold;
 
-use super::classes::Class;
+use super::classes::WordClassId;
 
 /// The shortest folds that are looked up, since shorter ones mean too many things: of an English word met in another
 /// script, of an Indian word met in Latin letters, and of an Indian word met in another Indian script.
@@ -18,14 +18,14 @@ const LATIN_FOLD: usize = 6;
 const FAR_FOLD: usize = 9;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct WordClassTable {
     spelled: Heads,
     folded: Heads,
     /// Endings that carry a meaning of their own, by their last letters: Tamil says no at the end of a verb.
-    endings: Map<Vec<(String, Class)>>,
+    endings: Map<Vec<(String, WordClassId)>>,
 }
 
-type Map<T> = HashMap<u64, T, BuildHasherDefault<Given>>;
+type Map<T> = HashMap<u64, T, BuildHasherDefault<PrehashedHasher>>;
 
 /// Entries by the hash of their first word, behind a filter: nearly every beginning of a word begins no entry.
 #[derive(Clone, Debug)]
@@ -75,9 +75,9 @@ fn filter_place(hash: u64) -> (usize, u64) {
 
 /// The keys are hashes already.
 #[derive(Default)]
-pub(crate) struct Given(u64);
+pub(crate) struct PrehashedHasher(u64);
 
-impl Hasher for Given {
+impl Hasher for PrehashedHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -92,7 +92,7 @@ impl Hasher for Given {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     words: Vec<Part>,
-    class: Class,
+    class: WordClassId,
     /// Of a fold: how long it is, and whether the word is English.
     length: usize,
     loan: bool,
@@ -117,16 +117,16 @@ pub(crate) enum Spelling {
 }
 
 /// Where a match ends, and what it is.
-pub(crate) struct Hit {
-    pub class: Class,
+pub(crate) struct WordClassHit {
+    pub class: WordClassId,
     /// How many words it took.
     pub words: usize,
 }
 
-impl Table {
+impl WordClassTable {
     /// Adds an entry: words joined by `_`, each with a `*` behind it if it is open.
     /// One that begins with `*` is an ending.
-    pub(crate) fn add(&mut self, entry: &str, class: Class, spelling: Spelling) {
+    pub(crate) fn add(&mut self, entry: &str, class: WordClassId, spelling: Spelling) {
         if let Some(ending) = entry.strip_prefix('*').map(super::letters::plain) {
             if let Some(last) = last_letters(&ending) {
                 self.endings.entry(last).or_default().push((ending, class));
@@ -158,14 +158,14 @@ impl Table {
         &self,
         spelled: impl Fn(usize) -> Option<&'w str>,
         folded: impl Fn(usize) -> Option<&'w str>,
-        mut hit: impl FnMut(Hit),
+        mut hit: impl FnMut(WordClassHit),
     ) -> u64 {
         if let Some(word) = spelled(0)
             && let Some(endings) = last_letters(word).and_then(|last| self.endings.get(&last))
         {
             let fits = |ending: &str| word.len() > ending.len() && word.ends_with(ending);
             for (_, class) in endings.iter().filter(|(ending, _)| fits(ending)) {
-                hit(Hit { class: *class, words: 1 });
+                hit(WordClassHit { class: *class, words: 1 });
             }
         }
         let latin = spelled(0).is_some_and(|word| word.bytes().next().is_some_and(|first| first.is_ascii()));
@@ -181,7 +181,7 @@ impl Table {
         &self,
         (first, hash): (&str, u64),
         second: &str,
-        mut hit: impl FnMut(Class, usize),
+        mut hit: impl FnMut(WordClassId, usize),
     ) {
         let whole = first.len() + second.len();
         let mut running = hash;
@@ -254,7 +254,7 @@ const fn step(hash: u64, letter: char) -> u64 {
     (hash ^ letter as u64).wrapping_mul(0x0100_0000_01B3)
 }
 
-/// The hash of a word, as [`Table::find`] returns it.
+/// The hash of a word, as [`WordClassTable::find`] returns it.
 fn hash(text: &str) -> u64 {
     text.chars().fold(SEED, step)
 }
@@ -263,7 +263,7 @@ fn search<'w>(
     heads: &Heads,
     word: impl Fn(usize) -> Option<&'w str>,
     counts: impl Fn(&Entry) -> bool,
-    hit: &mut impl FnMut(Hit),
+    hit: &mut impl FnMut(WordClassHit),
 ) -> u64 {
     let Some(first) = word(0) else { return SEED };
     let mut running = SEED;
@@ -276,7 +276,7 @@ fn search<'w>(
         }
         for entry in heads.get(running) {
             if counts(entry) && fits(entry, first, length, &word) {
-                hit(Hit { class: entry.class, words: entry.words.len() });
+                hit(WordClassHit { class: entry.class, words: entry.words.len() });
             }
         }
     }
@@ -310,7 +310,7 @@ fn ends_at(word: &str, length: usize) -> bool {
 mod tests {
     use super::*;
 
-    fn classes(table: &Table, text: &str) -> Vec<(Class, usize)> {
+    fn classes(table: &WordClassTable, text: &str) -> Vec<(WordClassId, usize)> {
         let words: Vec<&str> = text.split(' ').collect();
         let folds: Vec<String> = words.iter().map(|word| fold_word(word)).collect();
         let mut found = Vec::new();
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn words_stems_and_phrases_are_found() {
-        let mut table = Table::default();
+        let mut table = WordClassTable::default();
         table.add("guarant*", 1, Spelling::Exact);
         table.add("price_cut*", 2, Spelling::Exact);
         table.add("தள்ளுபடி*", 3, Spelling::Sound);

@@ -6,10 +6,10 @@
 use std::ops::{Deref, Range};
 
 use super::letters::{Glyph, begins_syllable, glyph, push, unseen};
-use super::traits::Traits;
+use super::traits::TextTraits;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum GuardrailTokenKind {
     Word,
     /// Digits, with the commas and points inside them.
     Number,
@@ -18,36 +18,36 @@ pub(crate) enum Kind {
 
 /// What lies between a token and the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Gap {
+pub(crate) enum TokenGap {
     None,
     One,
     Wide,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
+pub(crate) struct GuardrailToken {
     /// Where it stands in the original, in bytes.
     pub start: usize,
     pub end: usize,
-    pub kind: Kind,
-    pub gap: Gap,
+    pub kind: GuardrailTokenKind,
+    pub gap: TokenGap,
     /// Where its plain spelling lies in the letters of all.
     from: usize,
     to: usize,
     latin: bool,
 }
 
-impl Token {
+impl GuardrailToken {
     pub(crate) fn is_word(&self) -> bool {
-        self.kind == Kind::Word
+        self.kind == GuardrailTokenKind::Word
     }
 
     pub(crate) fn is_number(&self) -> bool {
-        self.kind == Kind::Number
+        self.kind == GuardrailTokenKind::Number
     }
 
     pub(crate) fn is(&self, sign: char) -> bool {
-        self.kind == Kind::Sign(sign)
+        self.kind == GuardrailTokenKind::Sign(sign)
     }
 
     /// Written in Latin letters.
@@ -63,47 +63,47 @@ impl Token {
 
 /// The tokens of a text, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Tokens {
-    list: Vec<Token>,
+pub(crate) struct GuardrailTokenList {
+    list: Vec<GuardrailToken>,
     letters: String,
-    pub traits: Traits,
+    pub traits: TextTraits,
 }
 
-impl Deref for Tokens {
-    type Target = [Token];
+impl Deref for GuardrailTokenList {
+    type Target = [GuardrailToken];
 
-    fn deref(&self) -> &[Token] {
+    fn deref(&self) -> &[GuardrailToken] {
         &self.list
     }
 }
 
-impl Tokens {
+impl GuardrailTokenList {
     /// Cuts a text.
     pub(crate) fn new(text: &str) -> Self {
         let mut this = Self {
             list: Vec::with_capacity(text.len() / 5 + 4),
             letters: String::with_capacity(text.len()),
-            traits: Traits::default(),
+            traits: TextTraits::default(),
         };
-        let mut gap = Gap::None;
+        let mut gap = TokenGap::None;
         let mut rest = text.char_indices().peekable();
         while let Some((start, letter)) = rest.next() {
             let place = start..start + letter.len_utf8();
             match glyph(letter) {
                 Glyph::Nothing => this.traits.unseen |= unseen(letter),
-                Glyph::Space => gap = if gap == Gap::None { Gap::One } else { Gap::Wide },
+                Glyph::Space => gap = if gap == TokenGap::None { TokenGap::One } else { TokenGap::Wide },
                 Glyph::Line => {
                     this.sign('\n', place, gap);
-                    gap = Gap::Wide;
+                    gap = TokenGap::Wide;
                 }
                 Glyph::Letter(letter) => {
-                    this.add(Kind::Word, letter, place, gap);
-                    gap = Gap::None;
+                    this.add(GuardrailTokenKind::Word, letter, place, gap);
+                    gap = TokenGap::None;
                 }
                 Glyph::Digit(letter) => {
                     this.traits.digits = true;
-                    this.add(Kind::Number, letter, place, gap);
-                    gap = Gap::None;
+                    this.add(GuardrailTokenKind::Number, letter, place, gap);
+                    gap = TokenGap::None;
                 }
                 Glyph::Sign(sign) => {
                     this.traits.add_sign(sign);
@@ -111,15 +111,15 @@ impl Tokens {
                     if !this.joins(sign, next, place.end, gap) {
                         this.sign(sign, place, gap);
                     }
-                    gap = Gap::None;
+                    gap = TokenGap::None;
                 }
             }
         }
         this
     }
 
-    fn add(&mut self, kind: Kind, letter: char, place: Range<usize>, gap: Gap) {
-        if let Some(last) = self.list.last_mut().filter(|last| last.kind == kind && gap == Gap::None) {
+    fn add(&mut self, kind: GuardrailTokenKind, letter: char, place: Range<usize>, gap: TokenGap) {
+        if let Some(last) = self.list.last_mut().filter(|last| last.kind == kind && gap == TokenGap::None) {
             push(&mut self.letters, last.from, letter);
             last.to = self.letters.len();
             last.end = place.end;
@@ -128,21 +128,21 @@ impl Tokens {
         let from = self.letters.len();
         self.letters.push(letter);
         let (to, latin) = (self.letters.len(), letter.is_ascii());
-        self.list.push(Token { start: place.start, end: place.end, kind, gap, from, to, latin });
+        self.list.push(GuardrailToken { start: place.start, end: place.end, kind, gap, from, to, latin });
     }
 
-    fn sign(&mut self, sign: char, place: Range<usize>, gap: Gap) {
-        let (kind, at) = (Kind::Sign(sign), self.letters.len());
+    fn sign(&mut self, sign: char, place: Range<usize>, gap: TokenGap) {
+        let (kind, at) = (GuardrailTokenKind::Sign(sign), self.letters.len());
         let Range { start, end } = place;
-        self.list.push(Token { start, end, kind, gap, from: at, to: at, latin: false });
+        self.list.push(GuardrailToken { start, end, kind, gap, from: at, to: at, latin: false });
     }
 
     /// Apostrophes inside words, commas and points inside numbers.
-    fn joins(&mut self, sign: char, next: Option<Glyph>, end: usize, gap: Gap) -> bool {
-        let Some(last) = self.list.last_mut().filter(|_| gap == Gap::None) else { return false };
+    fn joins(&mut self, sign: char, next: Option<Glyph>, end: usize, gap: TokenGap) -> bool {
+        let Some(last) = self.list.last_mut().filter(|_| gap == TokenGap::None) else { return false };
         let fits = match (last.kind, sign) {
-            (Kind::Word, '\'') => matches!(next, Some(Glyph::Letter(_))),
-            (Kind::Number, ',' | '.') => matches!(next, Some(Glyph::Digit(_))),
+            (GuardrailTokenKind::Word, '\'') => matches!(next, Some(Glyph::Letter(_))),
+            (GuardrailTokenKind::Number, ',' | '.') => matches!(next, Some(Glyph::Digit(_))),
             _ => false,
         };
         if fits {
@@ -169,7 +169,15 @@ impl Tokens {
         let (start, end, gap) = (first.start, last.end, first.gap);
         self.letters.push_str(word);
         let latin = word.bytes().next().is_some_and(|first| first.is_ascii());
-        let one = Token { start, end, kind: Kind::Word, gap, from, to: self.letters.len(), latin };
+        let one = GuardrailToken {
+            start,
+            end,
+            kind: GuardrailTokenKind::Word,
+            gap,
+            from,
+            to: self.letters.len(),
+            latin,
+        };
         self.list.splice(tokens, [one]);
     }
 
@@ -187,7 +195,7 @@ impl Tokens {
 
     /// Whether something has been hidden among some tokens: three dots together stand for it, and crosses for digits.
     pub(crate) fn hidden(&self, tokens: Range<usize>) -> bool {
-        let glued = |token: &Token| token.gap == Gap::None;
+        let glued = |token: &GuardrailToken| token.gap == TokenGap::None;
         let crossed = |at: usize| {
             let plain = self.plain(at);
             plain.len() >= 4 && plain.bytes().all(|byte| byte == b'x')
@@ -233,17 +241,17 @@ mod tests {
     #[test]
     fn words_numbers_and_signs_keep_their_place() {
         let text = "Don’t pay ₹1,499.50!";
-        let found = Tokens::new(text);
+        let found = GuardrailTokenList::new(text);
         let spans: Vec<&str> = found.iter().map(|token| &text[token.start..token.end]).collect();
         assert_eq!(spans, ["Don’t", "pay", "₹", "1,499.50", "!"]);
-        let found = Tokens::new("d\u{200B}iscount छूट");
+        let found = GuardrailTokenList::new("d\u{200B}iscount छूट");
         assert_eq!([found.plain(0), found.plain(1), found.plain(2)], ["discount", "छूट", ""]);
         assert!(found.traits.unseen && !found.traits.digits);
     }
 
     #[test]
     fn letters_of_one_word_are_not_joined_with_those_of_the_next() {
-        let found = Tokens::new("हिन्दी न् दे न्द");
+        let found = GuardrailTokenList::new("हिन्दी न् दे न्द");
         let plain: Vec<&str> = (0..found.len()).map(|at| found.plain(at)).collect();
         assert_eq!(plain, ["हिंदी", "न्", "दे", "ंद"]);
     }

@@ -2,7 +2,7 @@
 
 /// Gathered while a text is cut into tokens.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Traits {
+pub(crate) struct TextTraits {
     /// Characters that are not seen.
     pub unseen: bool,
     /// Digits of any script.
@@ -11,7 +11,7 @@ pub(crate) struct Traits {
     signs: u128,
 }
 
-impl Traits {
+impl TextTraits {
     pub(crate) fn add_sign(&mut self, sign: char) {
         let sign = if matches!(sign, '“' | '”') { '"' } else { sign };
         if sign.is_ascii() {
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn signs_that_stood_in_the_text_are_known() {
-        let mut traits = Traits::default();
+        let mut traits = TextTraits::default();
         "{“".chars().for_each(|sign| traits.add_sign(sign));
         assert!(traits.has_sign("x{") && traits.has_sign("\"") && !traits.has_sign("}[]"));
     }

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{FILES, Imported};
+use super::{FILES, ImportedWorkspace};
 use crate::error::{Error, Result};
 use crate::files::write_plain;
-use crate::problem::{Problem, Problems};
+use crate::problem::{FolderProblem, FolderProblems};
 
 /// A larger file is no part of a workspace.
 const LARGEST: u64 = 256 * 1024;
 
 /// What to do with a file that is there and says something else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingFilePolicy {
     /// Refuses, and writes nothing at all.
     Keep,
     Replace,
@@ -23,7 +23,7 @@ pub enum Existing {
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Written {
+pub struct WrittenFiles {
     pub written: Vec<PathBuf>,
     /// Those of them that said something else before.
     pub replaced: Vec<PathBuf>,
@@ -42,14 +42,14 @@ pub fn read(folder: &Path) -> Result<Vec<(String, String)>> {
                 match text_of(&path, &root) {
                     Ok(text) => files.push((name, text)),
                     Err((what, hint)) => {
-                        problems.push(Problem { hint: hint.map(str::to_owned), ..of(&path, what) });
+                        problems.push(FolderProblem { hint: hint.map(str::to_owned), ..of(&path, what) });
                     }
                 }
             }
         }
         Err(error) => problems.push(of(folder, unreadable(&error))),
     }
-    Problems::refuse(problems)?;
+    FolderProblems::refuse(problems)?;
     Ok(files)
 }
 
@@ -87,8 +87,8 @@ fn text_of(path: &Path, root: &Path) -> Result<String, (String, Option<&'static 
     text.map_err(|_| ("the file is not UTF-8 text".to_owned(), Some("save it as UTF-8")))
 }
 
-fn of(path: &Path, what: String) -> Problem {
-    Problem::of_file(path.display().to_string(), what)
+fn of(path: &Path, what: String) -> FolderProblem {
+    FolderProblem::of_file(path.display().to_string(), what)
 }
 
 fn unreadable(error: &std::io::Error) -> String {
@@ -100,19 +100,19 @@ fn unreadable(error: &std::io::Error) -> String {
     }
 }
 
-impl Imported {
+impl ImportedWorkspace {
     /// Writes the four files into a tenant's folder: all of them, or none where one is there that must be kept.
-    pub fn write(&self, folder: &Path, existing: Existing) -> Result<Written> {
+    pub fn write(&self, folder: &Path, existing: ExistingFilePolicy) -> Result<WrittenFiles> {
         let files: Vec<(PathBuf, String)> =
             self.files().into_iter().map(|(path, text)| (folder.join(path), text)).collect();
         let differs = |(path, text): &&(PathBuf, String)| {
             fs::read(path).is_ok_and(|there| there != text.as_bytes()) || path.is_symlink()
         };
         let replaced: Vec<PathBuf> = files.iter().filter(differs).map(|(path, _)| path.clone()).collect();
-        if existing == Existing::Keep && !replaced.is_empty() {
+        if existing == ExistingFilePolicy::Keep && !replaced.is_empty() {
             return Err(Error::Existing(replaced));
         }
-        let mut written = Written { replaced, ..Written::default() };
+        let mut written = WrittenFiles { replaced, ..WrittenFiles::default() };
         for (path, text) in files {
             if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
                 written.unchanged += 1;

@@ -3,18 +3,24 @@
 use munshi_types::tier::{LanguageCode, TierKind};
 
 use super::Draft;
-use super::markdown::{Page, Section, item};
-use super::report::{Concern, Place, Report};
+use super::markdown::{MarkdownFile, MarkdownSection, item};
+use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
 use super::rules;
 
-const SPEECH: Place = Place::Tier(TierKind::Human, "speech");
+const SPEECH: ImportDestination = ImportDestination::Tier(TierKind::Human, "speech");
 
 /// What an instruction about languages begins with.
 const VERBS: [&str; 7] = ["speak", "reply", "answer", "respond", "write", "talk", "use"];
 
 /// `Speak Marathi, Hindi and English.` among rules: something to do, not something that is never done. One that names
 /// no language that is known here is told about.
-pub(super) fn told(page: &Page, line: usize, rule: &str, draft: &mut Draft, report: &mut Report) -> bool {
+pub(super) fn told(
+    page: &MarkdownFile,
+    line: usize,
+    rule: &str,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) -> bool {
     let plain = rule.trim_start_matches(['*', '_', ' ']);
     let rest = ["Always ", "always ", "Please ", "please "].iter().find_map(|word| plain.strip_prefix(word));
     let said = rules::allowed(rest.unwrap_or(plain));
@@ -37,18 +43,18 @@ pub(super) fn told(page: &Page, line: usize, rule: &str, draft: &mut Draft, repo
         rule.trim_end_matches('.').clone_into(&mut draft.human.speech.mixing);
         report.note(page.file, line, rule, SPEECH);
     } else if about || names_one {
-        report.eye(page.file, line, rule, Concern::Unclear);
+        report.eye(page.file, line, rule, ImportConcern::Unclear);
     }
     about || names_one
 }
 
 /// To those that were named before; what stands there by itself gives way. More than the names is kept as how they mix.
 fn add(
-    page: &Page,
+    page: &MarkdownFile,
     line: usize,
     (rule, codes): (&str, Vec<LanguageCode>),
     draft: &mut Draft,
-    report: &mut Report,
+    report: &mut WorkspaceImportReport,
 ) {
     let speech = &mut draft.human.speech;
     if !draft.is_language_told {
@@ -75,7 +81,12 @@ fn add(
 }
 
 /// A section that names languages, one to a line or all in one. Otherwise it is prose like any other.
-pub(super) fn spoken(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
+pub(super) fn spoken(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) -> bool {
     let is_named =
         |text: &str| text.split('.').next().is_some_and(|list| names(list).all(|name| code(name).is_some()));
     let lines: Vec<&str> = section.lines().map(|(_, text)| item(text).unwrap_or(text)).collect();
@@ -89,11 +100,17 @@ pub(super) fn spoken(page: &Page, section: &Section, draft: &mut Draft, report: 
 }
 
 /// `EN (default), HI, TA. Mirror the user's language.`
-pub(super) fn listed(page: &Page, line: usize, value: &str, draft: &mut Draft, report: &mut Report) {
+pub(super) fn listed(
+    page: &MarkdownFile,
+    line: usize,
+    value: &str,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) {
     let (list, mixing) = value.split_once('.').unwrap_or((value, ""));
     let codes = codes(list);
     if codes.is_empty() {
-        report.eye(page.file, line, value, Concern::Unclear);
+        report.eye(page.file, line, value, ImportConcern::Unclear);
         return;
     }
     draft.human.speech.languages = codes;

@@ -1,17 +1,17 @@
 //! `TOOLS.md`, `MEMORY.md`, `USER.md` and `HEARTBEAT.md`: what runs under the persona, or is made anew in every turn.
 
 use munshi_types::ToolName;
-use munshi_types::tier::{MemoryScope, Recall, TierKind};
+use munshi_types::tier::{MemoryScope, RecallMode, TierKind};
 
 use super::Draft;
-use super::markdown::{Page, Section, is_template, item, pair};
-use super::report::{Concern, Place, Report};
+use super::markdown::{MarkdownFile, MarkdownSection, is_template, item, pair};
+use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
 
-const TOOLS: Place = Place::Tier(TierKind::Agent, "tools");
+const TOOLS: ImportDestination = ImportDestination::Tier(TierKind::Agent, "tools");
 
-const GUIDANCE: Place = Place::Tier(TierKind::Agent, "guidance");
+const GUIDANCE: ImportDestination = ImportDestination::Tier(TierKind::Agent, "guidance");
 
-pub(super) fn read_tools(page: &Page, draft: &mut Draft, report: &mut Report) {
+pub(super) fn read_tools(page: &MarkdownFile, draft: &mut Draft, report: &mut WorkspaceImportReport) {
     let mut guidance: Vec<String> = Vec::new();
     for section in &page.sections {
         match tool(&section.heading) {
@@ -49,7 +49,7 @@ pub(super) fn read_tools(page: &Page, draft: &mut Draft, report: &mut Report) {
 }
 
 /// Tells of a line that says how a machine is reached: `ssh`, an address in numbers, a name of the house network.
-fn is_machine(page: &Page, line: usize, text: &str, report: &mut Report) -> bool {
+fn is_machine(page: &MarkdownFile, line: usize, text: &str, report: &mut WorkspaceImportReport) -> bool {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '.' | '-')));
     let is_numbered = |word: &str| {
@@ -63,15 +63,22 @@ fn is_machine(page: &Page, line: usize, text: &str, report: &mut Report) -> bool
             || [".local", ".lan", ".internal"].iter().any(|end| word.ends_with(end))
     });
     if found {
-        report.eye(page.file, line, "how a machine is reached", Concern::Machine);
+        report.eye(page.file, line, "how a machine is reached", ImportConcern::Machine);
     }
     found
 }
 
-fn add(page: &Page, line: usize, name: ToolName, arguments: bool, draft: &mut Draft, report: &mut Report) {
+fn add(
+    page: &MarkdownFile,
+    line: usize,
+    name: ToolName,
+    arguments: bool,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) {
     let what = format!("the tool {name}");
     if arguments {
-        report.doubt(page.file, line, &what, TOOLS, Concern::ToolSchema);
+        report.doubt(page.file, line, &what, TOOLS, ImportConcern::ToolSchema);
     } else {
         report.note(page.file, line, what, TOOLS);
     }
@@ -94,8 +101,8 @@ fn tool(text: &str) -> Option<(ToolName, bool)> {
 }
 
 /// A policy is understood where it is one; memories are a person's and stay where they are.
-pub(super) fn read_memory(page: &Page, draft: &mut Draft, report: &mut Report) {
-    let policy = Place::Tier(TierKind::Agent, "memory");
+pub(super) fn read_memory(page: &MarkdownFile, draft: &mut Draft, report: &mut WorkspaceImportReport) {
+    let policy = ImportDestination::Tier(TierKind::Agent, "memory");
     for section in &page.sections {
         for (line, text) in section.lines() {
             let lower = text.to_lowercase();
@@ -104,15 +111,15 @@ pub(super) fn read_memory(page: &Page, draft: &mut Draft, report: &mut Report) {
             if says(&["session only", "this session", "across sessions", "for the session"]) {
                 memory.scope = MemoryScope::Session;
                 memory.facts = false;
-                memory.recall = Recall::Never;
+                memory.recall = RecallMode::Never;
                 report.note(page.file, line, text, policy);
             } else if let Some(turns) = turns(&lower) {
                 memory.history = turns;
                 report.note(page.file, line, text, policy);
             } else if says(&["remember", "store", "persist", "forget", "retain", "memory policy"]) {
-                report.eye(page.file, line, text, Concern::Unclear);
+                report.eye(page.file, line, text, ImportConcern::Unclear);
             } else {
-                report.eye(page.file, line, "a memory", Concern::Personal);
+                report.eye(page.file, line, "a memory", ImportConcern::Personal);
             }
         }
     }
@@ -127,29 +134,29 @@ fn turns(lower: &str) -> Option<u8> {
 }
 
 /// Who is spoken with is known from the conversation. What is filled in there is somebody's data.
-pub(super) fn read_user(page: &Page, report: &mut Report) {
-    for (line, text) in page.sections.iter().flat_map(Section::lines) {
+pub(super) fn read_user(page: &MarkdownFile, report: &mut WorkspaceImportReport) {
+    for (line, text) in page.sections.iter().flat_map(MarkdownSection::lines) {
         let is_empty = pair(text).is_some_and(|(_, value)| value.is_empty());
         if is_template(text) || is_empty {
-            report.note(page.file, line, text, Place::EveryTurn);
+            report.note(page.file, line, text, ImportDestination::EveryTurn);
         } else {
-            report.eye(page.file, line, "something about the user", Concern::Personal);
+            report.eye(page.file, line, "something about the user", ImportConcern::Personal);
         }
     }
 }
 
 /// The time, the place and the channel are told in every turn. Anything else is something to do.
-pub(super) fn read_heartbeat(page: &Page, report: &mut Report) {
-    for (line, text) in page.sections.iter().flat_map(Section::lines) {
+pub(super) fn read_heartbeat(page: &MarkdownFile, report: &mut WorkspaceImportReport) {
+    for (line, text) in page.sections.iter().flat_map(MarkdownSection::lines) {
         let key = pair(text).map(|(key, _)| key).unwrap_or_default();
         let told =
             ["time", "date", "channel", "locale", "zone", "status"].iter().any(|word| key.contains(word));
         if is_template(text) || told {
-            report.note(page.file, line, text, Place::EveryTurn);
+            report.note(page.file, line, text, ImportDestination::EveryTurn);
         } else if text.starts_with("<!--") {
-            report.note(page.file, line, "a remark", Place::Nowhere);
+            report.note(page.file, line, "a remark", ImportDestination::Nowhere);
         } else {
-            report.eye(page.file, line, text, Concern::Schedule);
+            report.eye(page.file, line, text, ImportConcern::Schedule);
         }
     }
 }

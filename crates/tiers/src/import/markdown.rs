@@ -2,22 +2,22 @@
 
 /// One file.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Page {
+pub(super) struct MarkdownFile {
     pub(super) file: &'static str,
-    pub(super) sections: Vec<Section>,
+    pub(super) sections: Vec<MarkdownSection>,
     /// What is for a program and not for people, by the line it begins at. It is in no section.
-    pub(super) asides: Vec<(usize, Aside)>,
+    pub(super) asides: Vec<(usize, MarkdownAside)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aside {
+pub(super) enum MarkdownAside {
     /// Between lines of `---`, at the very start.
     FrontMatter,
     /// Between lines of three backticks.
     Code,
 }
 
-impl Aside {
+impl MarkdownAside {
     pub(super) const fn words(self) -> &'static str {
         match self {
             Self::FrontMatter => "the settings at the top",
@@ -28,7 +28,7 @@ impl Aside {
 
 /// A heading and what stands under it. What stands before the first heading has an empty one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Section {
+pub(super) struct MarkdownSection {
     pub(super) heading: String,
     pub(super) level: usize,
     /// Of the heading.
@@ -36,20 +36,20 @@ pub(super) struct Section {
     pub(super) body: Vec<(usize, String)>,
 }
 
-impl Page {
+impl MarkdownFile {
     pub(super) fn read(file: &'static str, text: &str) -> Self {
-        let mut sections = vec![Section { line: 1, ..Section::default() }];
+        let mut sections = vec![MarkdownSection { line: 1, ..MarkdownSection::default() }];
         let mut asides = Vec::new();
         let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
         let front = front_matter(&lines);
         if front > 0 {
-            asides.push((1, Aside::FrontMatter));
+            asides.push((1, MarkdownAside::FrontMatter));
         }
         let mut in_code = false;
         for (at, line) in lines.into_iter().enumerate().skip(front) {
             let is_mark = line.trim_start().starts_with("```");
             if is_mark && !in_code {
-                asides.push((at + 1, Aside::Code));
+                asides.push((at + 1, MarkdownAside::Code));
             }
             in_code ^= is_mark;
             if in_code || is_mark {
@@ -57,7 +57,7 @@ impl Page {
             }
             match heading(line) {
                 Some((level, heading)) => {
-                    sections.push(Section {
+                    sections.push(MarkdownSection {
                         heading: heading.to_owned(),
                         level,
                         line: at + 1,
@@ -92,7 +92,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
         .then(|| (level, rest.trim().trim_end_matches('#').trim()))
 }
 
-impl Section {
+impl MarkdownSection {
     /// Its lines without the empty ones around them.
     pub(super) fn text(&self) -> String {
         let lines: Vec<&str> = self.body.iter().map(|(_, line)| line.as_str()).collect();

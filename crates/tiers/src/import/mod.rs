@@ -10,7 +10,7 @@
 //! | `USER.md` | nowhere: who is spoken with is known from the conversation |
 //! | `HEARTBEAT.md` | nowhere: the time is told in every turn; tasks become schedules by hand |
 //!
-//! [`import`] is pure: files in, drafts and a report out; [`read`] and [`Imported::write`] are the way from and to folders.
+//! [`import`] is pure: files in, drafts and a report out; [`read`] and [`ImportedWorkspace::write`] are the way from and to folders.
 //! Nothing is lost in silence: what went nowhere is in the report, and so is
 //! everything that wants a human eye. A line that holds a secret is not copied, and its report does not repeat it.
 //!
@@ -33,13 +33,13 @@ mod write;
 use std::collections::BTreeMap;
 
 use munshi_types::tier::{
-    Agent, Audience, Binding, Budgets, Channel, GuardrailRef, Human, Team, TierKind, TierName,
+    Agent, Audience, Binding, Channel, GuardrailRef, Human, PromptBudgets, Team, TierKind, TierName,
 };
 
-use crate::prompt::{Cast, Tiers};
-pub use folder::{Existing, Written, read};
-use markdown::Page;
-pub use report::{Concern, Entry, Place, Report};
+use crate::prompt::{PromptTiers, StaticPrompt};
+pub use folder::{ExistingFilePolicy, WrittenFiles, read};
+use markdown::MarkdownFile;
+pub use report::{ImportConcern, ImportDestination, WorkspaceImportEntry, WorkspaceImportReport};
 
 /// The files, in the order they were read to a model.
 pub const FILES: [&str; 7] =
@@ -47,26 +47,26 @@ pub const FILES: [&str; 7] =
 
 /// What a workspace became. The names of all four are the binding's.
 #[derive(Clone, Debug)]
-pub struct Imported {
+pub struct ImportedWorkspace {
     pub name: TierName,
     pub human: Human,
     pub team: Team,
     pub agent: Agent,
     pub binding: Binding,
-    pub report: Report,
+    pub report: WorkspaceImportReport,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no persona here: a workspace has a SOUL.md or an IDENTITY.md")]
-pub struct NoPersona;
+pub struct NoPersonaError;
 
 /// Sorts a workspace into tiers. `files` are names and texts; names count in either letter case, others are left
 /// aside. `fallback` names the four where no file does.
-pub fn import(fallback: &TierName, files: &[(&str, &str)]) -> Result<Imported, NoPersona> {
-    let mut report = Report::default();
+pub fn import(fallback: &TierName, files: &[(&str, &str)]) -> Result<ImportedWorkspace, NoPersonaError> {
+    let mut report = WorkspaceImportReport::default();
     let pages = pages(files, &mut report);
     if !pages.contains_key("SOUL.md") && !pages.contains_key("IDENTITY.md") {
-        return Err(NoPersona);
+        return Err(NoPersonaError);
     }
     let page = |name: &str| pages.get(name).cloned().unwrap_or_default();
     let mut draft = Draft::default();
@@ -82,25 +82,25 @@ pub fn import(fallback: &TierName, files: &[(&str, &str)]) -> Result<Imported, N
 }
 
 /// The known files without their secrets.
-fn pages(files: &[(&str, &str)], report: &mut Report) -> BTreeMap<&'static str, Page> {
+fn pages(files: &[(&str, &str)], report: &mut WorkspaceImportReport) -> BTreeMap<&'static str, MarkdownFile> {
     let mut pages = BTreeMap::new();
     for (name, text) in files {
         let Some(known) = FILES.into_iter().find(|known| known.eq_ignore_ascii_case(name)) else { continue };
         if pages.contains_key(known) {
-            report.eye(known, 1, "another file of this name", Concern::Twice);
+            report.eye(known, 1, "another file of this name", ImportConcern::Twice);
             continue;
         }
         let safe = secrets::removed(text, |line, kind| {
-            report.eye(known, line, kind, Concern::Secret);
+            report.eye(known, line, kind, ImportConcern::Secret);
         });
-        let page = Page::read(known, &safe);
+        let page = MarkdownFile::read(known, &safe);
         for (line, aside) in &page.asides {
-            report.eye(known, *line, aside.words(), Concern::Program);
+            report.eye(known, *line, aside.words(), ImportConcern::Program);
         }
         pages.insert(known, page);
     }
     for missing in FILES.into_iter().filter(|known| !pages.contains_key(known)) {
-        report.note(missing, 1, "the file", Place::Missing);
+        report.note(missing, 1, "the file", ImportDestination::Missing);
     }
     pages
 }
@@ -118,26 +118,26 @@ struct Draft {
 }
 
 impl Draft {
-    fn finish(mut self, fallback: &TierName, mut report: Report) -> Imported {
+    fn finish(mut self, fallback: &TierName, mut report: WorkspaceImportReport) -> ImportedWorkspace {
         let named = [self.title.as_deref(), Some(self.human.name.as_str())];
         let name = named.into_iter().flatten().find_map(slug).unwrap_or_else(|| fallback.clone());
         if self.human.name.is_empty() {
             self.human.name = self.title.clone().unwrap_or_else(|| name.to_string());
-            report.eye("IDENTITY.md", 1, "the name", Concern::Guessed);
+            report.eye("IDENTITY.md", 1, "the name", ImportConcern::Guessed);
         }
         if self.human.identity.is_empty() {
             self.human.identity = format!("The voice of {}.", self.title.as_deref().unwrap_or(name.as_str()));
-            report.eye("IDENTITY.md", 1, "who it is and for whom", Concern::Guessed);
+            report.eye("IDENTITY.md", 1, "who it is and for whom", ImportConcern::Guessed);
         }
         if self.team.role.is_empty() {
             self.team.role = format!("You do the work of {}.", self.human.name);
-            report.eye("AGENTS.md", 1, "what the team is there for", Concern::Guessed);
+            report.eye("AGENTS.md", 1, "what the team is there for", ImportConcern::Guessed);
         }
         self.team.name = self.title.clone().unwrap_or_else(|| self.human.name.clone());
         self.agent.name.clone_from(&self.team.name);
         if self.channels.is_empty() {
             self.channels = vec![Channel::Web];
-            report.eye("AGENTS.md", 1, "the channels", Concern::Guessed);
+            report.eye("AGENTS.md", 1, "the channels", ImportConcern::Guessed);
         }
         self.team.members = vec![name.clone()];
         self.add_house_rules(&mut report);
@@ -150,7 +150,7 @@ impl Draft {
             keys: Vec::new(),
             slices: Vec::new(),
         };
-        Imported { name, human: self.human, team: self.team, agent: self.agent, binding, report }
+        ImportedWorkspace { name, human: self.human, team: self.team, agent: self.agent, binding, report }
     }
 }
 
@@ -159,26 +159,31 @@ const OF_HUMANS: [&str; 2] = ["never-human", "admits-ai"];
 const OF_AGENTS: [&str; 5] = ["model-name", "prompt-leak", "no-secrets", "identity-numbers", "no-internals"];
 
 impl Draft {
-    fn add_house_rules(&mut self, report: &mut Report) {
+    fn add_house_rules(&mut self, report: &mut WorkspaceImportReport) {
         let humans = ("IDENTITY.md", TierKind::Human, &mut self.human.guardrails, &OF_HUMANS[..]);
         let agents = ("TOOLS.md", TierKind::Agent, &mut self.agent.guardrails, &OF_AGENTS[..]);
         for (file, tier, rules, house) in [humans, agents] {
             for id in house {
                 if !rules.iter().any(|rule| rule.id == *id) {
                     rules.push(GuardrailRef::new(*id));
-                    report.note(file, 1, format!("added: the rule {id}"), Place::Tier(tier, "guardrails"));
+                    report.note(
+                        file,
+                        1,
+                        format!("added: the rule {id}"),
+                        ImportDestination::Tier(tier, "guardrails"),
+                    );
                 }
             }
         }
     }
 }
 
-impl Imported {
+impl ImportedWorkspace {
     /// Says which of the tiers are larger than they may be. They are not cut: somebody has to choose.
     fn measured(mut self) -> Self {
-        let tiers = Tiers { human: &self.human, team: &self.team, agent: &self.agent, installed: &[] };
-        let cast = Cast::new(&tiers);
-        let most = Budgets::RUNTIME;
+        let tiers = PromptTiers { human: &self.human, team: &self.team, agent: &self.agent, installed: &[] };
+        let cast = StaticPrompt::new(&tiers);
+        let most = PromptBudgets::RUNTIME;
         let sizes = [
             ("SOUL.md", TierKind::Human, most.human),
             ("SOUL.md", TierKind::Team, most.team),
@@ -187,7 +192,7 @@ impl Imported {
         for (file, tier, most) in sizes {
             let tokens = cast.tokens(tier);
             if tokens > most {
-                self.report.eye(file, 1, tier.as_str(), Concern::TooLarge { tokens, most });
+                self.report.eye(file, 1, tier.as_str(), ImportConcern::TooLarge { tokens, most });
             }
         }
         self.report.sort();

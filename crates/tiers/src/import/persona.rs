@@ -2,15 +2,15 @@
 
 use munshi_types::tier::TierKind;
 
-use super::markdown::{Page, Section, is_template, item, pair};
-use super::report::{Concern, Place, Report};
+use super::markdown::{MarkdownFile, MarkdownSection, is_template, item, pair};
+use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
 use super::{Draft, language, rules, work};
 
-const fn human(key: &'static str) -> Place {
-    Place::Tier(TierKind::Human, key)
+const fn human(key: &'static str) -> ImportDestination {
+    ImportDestination::Tier(TierKind::Human, key)
 }
 
-pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report) {
+pub(super) fn read_identity(page: &MarkdownFile, draft: &mut Draft, report: &mut WorkspaceImportReport) {
     let mut told = Vec::new();
     for section in &page.sections {
         for (line, text) in section.lines() {
@@ -24,7 +24,7 @@ pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report)
                     report.note(page.file, line, "the tone", human("voice.tone"));
                 }
                 Some((key, _)) if matches!(key.as_str(), "emoji" | "avatar") => {
-                    report.note(page.file, line, key, Place::Nowhere);
+                    report.note(page.file, line, key, ImportDestination::Nowhere);
                 }
                 Some((key, value)) if is_introduction(&key) && !value.is_empty() => told.push((line, value)),
                 _ => told.push((line, item(text).unwrap_or(text).replace("**", ""))),
@@ -46,7 +46,7 @@ pub(super) fn read_identity(page: &Page, draft: &mut Draft, report: &mut Report)
     let text: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
     draft.human.identity = without_name(&text.join(" "), &draft.human.name);
     if let Some((line, _)) = told.first() {
-        let concern = is_template(&draft.human.identity).then_some(Concern::Template);
+        let concern = is_template(&draft.human.identity).then_some(ImportConcern::Template);
         match concern {
             Some(concern) => report.doubt(page.file, *line, "the introduction", human("identity"), concern),
             None => report.note(page.file, *line, "the introduction", human("identity")),
@@ -89,7 +89,7 @@ const VOICE: [&str; 5] = ["voice", "tone", "style", "sound", "sounds"];
 const LONGEST_TONE: usize = 400;
 const FLAW: [&str; 3] = ["flaw", "weakness", "blind spot"];
 
-pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
+pub(super) fn read_soul(page: &MarkdownFile, draft: &mut Draft, report: &mut WorkspaceImportReport) {
     let mut soul: Vec<String> = Vec::new();
     for section in &page.sections {
         if section.is_about(&FLAW) {
@@ -100,14 +100,14 @@ pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
         } else if section.is_about(&NEVER) || section.is_about(&RULES) {
             sorted(page, section, draft, report);
         } else if !(section.is_about(&["language"]) && language::spoken(page, section, draft, report)) {
-            let rest = Section { body: voiced(page, section, draft, report), ..section.clone() };
+            let rest = MarkdownSection { body: voiced(page, section, draft, report), ..section.clone() };
             if rest.text().is_empty() || toned(page, &rest, draft, report) {
                 continue;
             }
             let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
             let whole = rest.whole();
             if is_template(&whole) {
-                report.doubt(page.file, section.line, what, human("soul"), Concern::Template);
+                report.doubt(page.file, section.line, what, human("soul"), ImportConcern::Template);
             } else {
                 report.note(page.file, section.line, what, human("soul"));
             }
@@ -118,7 +118,12 @@ pub(super) fn read_soul(page: &Page, draft: &mut Draft, report: &mut Report) {
 }
 
 /// Takes the lines that say how it sounds and which languages it speaks; gives back the others.
-fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> Vec<(usize, String)> {
+fn voiced(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) -> Vec<(usize, String)> {
     let mut rest = Vec::new();
     for (line, text) in &section.body {
         let voice = &mut draft.human.voice;
@@ -145,7 +150,12 @@ fn voiced(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
 }
 
 /// A short section about how it sounds becomes the tone.
-fn toned(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> bool {
+fn toned(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) -> bool {
     let heading = section.heading.to_lowercase();
     let is_voice = heading.split(|letter: char| !letter.is_alphanumeric()).any(|word| VOICE.contains(&word));
     let lines = section.lines().map(|(line, text)| (line, item(text).unwrap_or(text)));
@@ -176,7 +186,12 @@ fn quoted_in(text: &str) -> Option<&str> {
 }
 
 /// Rules, one by one: those about who it is to the human, those about the work to the team.
-fn sorted(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) {
+fn sorted(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) {
     for (line, text) in section.lines() {
         let rule = item(text).unwrap_or(text);
         if let Some((id, place)) = rules::take_on(rule, draft) {
@@ -198,7 +213,7 @@ fn sorted(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report
                 draft.team.sops.push('\n');
             }
             draft.team.sops.push_str(&format!("- {rule}"));
-            report.note(page.file, line, rule, Place::Tier(TierKind::Team, "sops"));
+            report.note(page.file, line, rule, ImportDestination::Tier(TierKind::Team, "sops"));
         }
     }
 }

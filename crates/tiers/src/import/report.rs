@@ -7,26 +7,26 @@ use serde::Serialize;
 
 /// All that happened, in the order of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    pub entries: Vec<Entry>,
+pub struct WorkspaceImportReport {
+    pub entries: Vec<WorkspaceImportEntry>,
 }
 
 /// One part of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct WorkspaceImportEntry {
     pub file: &'static str,
     pub line: usize,
     /// Which part, in a few words: its heading or what it is.
     pub what: String,
-    pub place: Place,
+    pub place: ImportDestination,
     /// Why somebody should look at it; none where all is well.
-    pub concern: Option<Concern>,
+    pub concern: Option<ImportConcern>,
 }
 
 /// Where a part went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum ImportDestination {
     /// A tier, and the key in it.
     Tier(TierKind, &'static str),
     /// It is made anew in every turn.
@@ -40,7 +40,7 @@ pub enum Place {
 /// Why a human should look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Concern {
+pub enum ImportConcern {
     /// A secret stood there.
     Secret,
     /// More than the tier's budget.
@@ -67,15 +67,33 @@ pub enum Concern {
     Twice,
 }
 
-impl Report {
-    pub(super) fn note(&mut self, file: &'static str, line: usize, what: impl Into<String>, place: Place) {
-        self.entries.push(Entry { file, line, what: what.into(), place, concern: None });
+impl WorkspaceImportReport {
+    pub(super) fn note(
+        &mut self,
+        file: &'static str,
+        line: usize,
+        what: impl Into<String>,
+        place: ImportDestination,
+    ) {
+        self.entries.push(WorkspaceImportEntry { file, line, what: what.into(), place, concern: None });
     }
 
     /// A part that was not copied, or not surely right.
-    pub(super) fn eye(&mut self, file: &'static str, line: usize, what: impl Into<String>, concern: Concern) {
+    pub(super) fn eye(
+        &mut self,
+        file: &'static str,
+        line: usize,
+        what: impl Into<String>,
+        concern: ImportConcern,
+    ) {
         let what = what.into();
-        self.entries.push(Entry { file, line, what, place: Place::Nowhere, concern: Some(concern) });
+        self.entries.push(WorkspaceImportEntry {
+            file,
+            line,
+            what,
+            place: ImportDestination::Nowhere,
+            concern: Some(concern),
+        });
     }
 
     /// A part that was copied and still wants looking at.
@@ -84,10 +102,16 @@ impl Report {
         file: &'static str,
         line: usize,
         what: &str,
-        place: Place,
-        concern: Concern,
+        place: ImportDestination,
+        concern: ImportConcern,
     ) {
-        self.entries.push(Entry { file, line, what: what.to_owned(), place, concern: Some(concern) });
+        self.entries.push(WorkspaceImportEntry {
+            file,
+            line,
+            what: what.to_owned(),
+            place,
+            concern: Some(concern),
+        });
     }
 
     /// By file and line, as somebody who has the files open reads it.
@@ -97,55 +121,59 @@ impl Report {
     }
 
     /// What somebody should look at before it is used.
-    pub fn concerns(&self) -> impl Iterator<Item = &Entry> {
+    pub fn concerns(&self) -> impl Iterator<Item = &WorkspaceImportEntry> {
         self.entries.iter().filter(|entry| entry.concern.is_some())
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for WorkspaceImportEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, what, .. } = self;
         write!(f, "{file}:{line}: {what} → ")?;
         match self.place {
-            Place::Tier(tier, key) => write!(f, "{tier}, {key}")?,
-            Place::EveryTurn => write!(f, "told in every turn by itself")?,
-            Place::Missing => write!(f, "not there")?,
-            Place::Nowhere if self.concern.is_none() => write!(f, "left out")?,
-            Place::Nowhere => {}
+            ImportDestination::Tier(tier, key) => write!(f, "{tier}, {key}")?,
+            ImportDestination::EveryTurn => write!(f, "told in every turn by itself")?,
+            ImportDestination::Missing => write!(f, "not there")?,
+            ImportDestination::Nowhere if self.concern.is_none() => write!(f, "left out")?,
+            ImportDestination::Nowhere => {}
         }
         let Some(concern) = self.concern else { return Ok(()) };
-        if self.place != Place::Nowhere {
+        if self.place != ImportDestination::Nowhere {
             write!(f, "; ")?;
         }
         match concern {
-            Concern::Secret => {
+            ImportConcern::Secret => {
                 write!(f, "not copied; put it into the vault and change it, for it was in a file")
             }
-            Concern::TooLarge { tokens, most } => {
+            ImportConcern::TooLarge { tokens, most } => {
                 write!(f, "{tokens} tokens, {} more than the {most} it may have; shorten it", tokens - most)
             }
-            Concern::Personal => write!(f, "not copied; it is about a person and belongs into their memory"),
-            Concern::Schedule => write!(f, "not copied; make a schedule of it"),
-            Concern::Template => write!(f, "it has {{{{…}}}} in it, which nobody fills in here"),
-            Concern::Guessed => write!(f, "no file says it, so something was put there; write it yourself"),
-            Concern::ToolSchema => {
+            ImportConcern::Personal => {
+                write!(f, "not copied; it is about a person and belongs into their memory")
+            }
+            ImportConcern::Schedule => write!(f, "not copied; make a schedule of it"),
+            ImportConcern::Template => write!(f, "it has {{{{…}}}} in it, which nobody fills in here"),
+            ImportConcern::Guessed => {
+                write!(f, "no file says it, so something was put there; write it yourself")
+            }
+            ImportConcern::ToolSchema => {
                 write!(f, "its arguments were in words; the installed tool's schema counts")
             }
-            Concern::Unclear => write!(f, "not copied; it is not clear what it is"),
-            Concern::Channel => write!(f, "not copied; there is no such channel here"),
-            Concern::Program => write!(f, "not copied; it is for a program and not for a model"),
-            Concern::Machine => {
+            ImportConcern::Unclear => write!(f, "not copied; it is not clear what it is"),
+            ImportConcern::Channel => write!(f, "not copied; there is no such channel here"),
+            ImportConcern::Program => write!(f, "not copied; it is for a program and not for a model"),
+            ImportConcern::Machine => {
                 write!(
                     f,
                     "not copied; it says how a machine is reached, which belongs to the tool's settings"
                 )
             }
-            Concern::Twice => write!(f, "left aside; the first one was taken"),
+            ImportConcern::Twice => write!(f, "left aside; the first one was taken"),
         }
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for WorkspaceImportReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.entries.iter().try_for_each(|entry| writeln!(f, "{entry}"))
     }

@@ -3,7 +3,7 @@
 use munshi_types::tier::{GuardrailRef, TierKind};
 
 use super::Draft;
-use super::report::Place;
+use super::report::ImportDestination;
 
 /// All words of one of the groups, in any order, make it this rule. Those that forbid need a word that does.
 struct Known {
@@ -70,7 +70,7 @@ pub(super) fn allowed(sentence: &str) -> &str {
 
 /// Takes on the rule that a sentence speaks of, and says which it was and where it went. The sentence itself is kept by
 /// whoever asked.
-pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str, Place)> {
+pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str, ImportDestination)> {
     let lower = sentence.to_lowercase();
     let is_meant = |known: &&Known| {
         let forbidden = !known.forbids || is_forbidding(sentence);
@@ -85,7 +85,7 @@ pub(super) fn take_on(sentence: &str, draft: &mut Draft) -> Option<(&'static str
     if !rules.iter().any(|rule| rule.id == known.id) {
         rules.push(GuardrailRef::new(known.id));
     }
-    Some((known.id, Place::Tier(known.tier, "guardrails")))
+    Some((known.id, ImportDestination::Tier(known.tier, "guardrails")))
 }
 
 /// Whether a rule is about how it sounds.

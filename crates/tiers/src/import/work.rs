@@ -2,24 +2,29 @@
 
 use munshi_types::tier::{Channel, TierKind};
 
-use super::markdown::{Page, Section, is_template, item, pair};
-use super::report::{Concern, Place, Report};
+use super::markdown::{MarkdownFile, MarkdownSection, is_template, item, pair};
+use super::report::{ImportConcern, ImportDestination, WorkspaceImportReport};
 use super::{Draft, rules};
 
-const CHANNELS: Place = Place::Tier(TierKind::Binding, "channels");
-const SOPS: Place = Place::Tier(TierKind::Team, "sops");
+const CHANNELS: ImportDestination = ImportDestination::Tier(TierKind::Binding, "channels");
+const SOPS: ImportDestination = ImportDestination::Tier(TierKind::Team, "sops");
 
-pub(super) fn read(page: &Page, draft: &mut Draft, report: &mut Report) {
+pub(super) fn read(page: &MarkdownFile, draft: &mut Draft, report: &mut WorkspaceImportReport) {
     for section in &page.sections {
         let heading = section.heading.as_str();
         let titled = heading.split_once(':').filter(|(key, _)| key.trim().eq_ignore_ascii_case("agent"));
         if let Some((_, title)) = titled {
             draft.title = Some(title.trim().to_owned());
-            report.note(page.file, section.line, heading, Place::Tier(TierKind::Binding, "its name"));
+            report.note(
+                page.file,
+                section.line,
+                heading,
+                ImportDestination::Tier(TierKind::Binding, "its name"),
+            );
         }
         let rest = header(page, section, draft, report);
         let heading = if titled.is_some() { String::new() } else { heading.to_owned() };
-        let rest = Section { heading, body: rest, ..section.clone() };
+        let rest = MarkdownSection { heading, body: rest, ..section.clone() };
         if !rest.text().is_empty() {
             procedures(page, &rest, draft, report);
         }
@@ -27,24 +32,29 @@ pub(super) fn read(page: &Page, draft: &mut Draft, report: &mut Report) {
 }
 
 /// Takes the lines that say what this is; gives back the others.
-fn header(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) -> Vec<(usize, String)> {
+fn header(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) -> Vec<(usize, String)> {
     let mut rest = Vec::new();
     for (line, text) in &section.body {
         let known = pair(text).and_then(|(key, value)| match key.as_str() {
             "scope" | "role" | "purpose" if draft.team.role.is_empty() => {
                 draft.team.role = value;
-                Some(Place::Tier(TierKind::Team, "role"))
+                Some(ImportDestination::Tier(TierKind::Team, "role"))
             }
             "channel" | "channels" => {
                 let known = channels(&value);
                 for other in unknown(&value) {
-                    report.eye(page.file, *line, format!("the channel {other}"), Concern::Channel);
+                    report.eye(page.file, *line, format!("the channel {other}"), ImportConcern::Channel);
                 }
-                let place = if known.is_empty() { Place::Nowhere } else { CHANNELS };
+                let place = if known.is_empty() { ImportDestination::Nowhere } else { CHANNELS };
                 draft.channels.extend(known);
                 Some(place)
             }
-            "active files" | "files" => Some(Place::EveryTurn),
+            "active files" | "files" => Some(ImportDestination::EveryTurn),
             _ => None,
         });
         match known {
@@ -73,11 +83,16 @@ fn unknown(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// How the work is done: the whole section, and the shipped rules it speaks of.
-pub(super) fn procedures(page: &Page, section: &Section, draft: &mut Draft, report: &mut Report) {
+pub(super) fn procedures(
+    page: &MarkdownFile,
+    section: &MarkdownSection,
+    draft: &mut Draft,
+    report: &mut WorkspaceImportReport,
+) {
     let whole = section.whole();
     let what = if section.heading.is_empty() { "the text" } else { section.heading.as_str() };
     if is_template(&whole) {
-        report.doubt(page.file, section.line, what, SOPS, Concern::Template);
+        report.doubt(page.file, section.line, what, SOPS, ImportConcern::Template);
     } else {
         report.note(page.file, section.line, what, SOPS);
     }

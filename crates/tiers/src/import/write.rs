@@ -4,11 +4,11 @@ use munshi_types::tier::{Agent, Human, Team, TierKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::Imported;
-use crate::draft::Body;
+use super::ImportedWorkspace;
+use crate::draft::TierBody;
 use crate::files::render;
 
-impl Imported {
+impl ImportedWorkspace {
     /// Paths within a tenant's folder and the files' texts. Only what differs from the defaults is written.
     pub fn files(&self) -> Vec<(String, String)> {
         let bodies = [
@@ -22,7 +22,7 @@ impl Imported {
     }
 }
 
-fn body<T: Serialize>(tier: &T, default: Option<&T>) -> Body {
+fn body<T: Serialize>(tier: &T, default: Option<&T>) -> TierBody {
     let object = |value: &T| match serde_json::to_value(value) {
         Ok(Value::Object(body)) => body,
         _ => Map::new(),
@@ -31,7 +31,7 @@ fn body<T: Serialize>(tier: &T, default: Option<&T>) -> Body {
 }
 
 /// Without nothings and without what is the same by default.
-fn said(body: Body, default: &Body) -> Body {
+fn said(body: TierBody, default: &TierBody) -> TierBody {
     let told = body.into_iter().filter_map(|(key, value)| {
         let usual = default.get(&key);
         match value {

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use munshi_types::tier::{Agent, Binding, Candidate, Human, Team, TierKind, TierName, TierRef};
+use munshi_types::tier::{Agent, Binding, Human, SliceCandidate, Team, TierKind, TierName, TierRef};
 
-use super::{After, State, Title};
-use crate::draft::{Body, Draft, Tier};
-use crate::merge::{self, Merged};
+use super::{PlannedTenant, StoredTenantState, TierTitle};
+use crate::draft::{Tier, TierBody, TierDraft};
+use crate::merge::{self, MergedAgent};
 
 /// A version that a slice holds on to.
-pub(crate) type Pin = (Title, u32);
+pub(crate) type TierVersionPin = (TierTitle, u32);
 
 /// The three tiers that some of a binding's people meet.
-pub(super) struct Arm {
+pub(super) struct BindingArm {
     /// Where it was written: empty for the binding itself, `slices[0].` and so on for its slices.
     pub(super) path: String,
     /// The slice's name; none for the binding itself.
@@ -22,7 +22,7 @@ pub(super) struct Arm {
     pub(super) agent: TierRef,
 }
 
-impl Arm {
+impl BindingArm {
     /// Its three tiers, each with its kind and where it was written.
     pub(super) fn tiers(&self) -> [(TierKind, String, &TierRef); 3] {
         let of =
@@ -32,9 +32,9 @@ impl Arm {
 }
 
 /// Itself first, then with what a slice puts in its place. Another binding that a slice leads to is checked by itself.
-pub(super) fn arms(binding: &Binding) -> Vec<Arm> {
+pub(super) fn arms(binding: &Binding) -> Vec<BindingArm> {
     let now = |name: &TierName| TierRef { name: name.clone(), version: None };
-    let arm = |path: String, slice, [human, team, agent]: [Option<&TierRef>; 3]| Arm {
+    let arm = |path: String, slice, [human, team, agent]: [Option<&TierRef>; 3]| BindingArm {
         path,
         slice,
         human: human.cloned().unwrap_or_else(|| now(&binding.human)),
@@ -42,8 +42,8 @@ pub(super) fn arms(binding: &Binding) -> Vec<Arm> {
         agent: agent.cloned().unwrap_or_else(|| now(&binding.agent)),
     };
     let slices = binding.slices.iter().enumerate().filter_map(|(at, slice)| match &slice.candidate {
-        Candidate::Binding(_) => None,
-        Candidate::Tiers { human, team, agent } => {
+        SliceCandidate::Binding(_) => None,
+        SliceCandidate::Tiers { human, team, agent } => {
             let tiers = [human.as_ref(), team.as_ref(), agent.as_ref()];
             Some(arm(format!("slices[{at}]."), Some(slice.name.to_string()), tiers))
         }
@@ -52,7 +52,7 @@ pub(super) fn arms(binding: &Binding) -> Vec<Arm> {
 }
 
 /// The versions that bindings hold on to, to be read before the plan is made.
-pub(crate) fn pins<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<Pin> {
+pub(crate) fn pins<'a>(bodies: impl Iterator<Item = &'a TierBody>) -> Vec<TierVersionPin> {
     let bindings = bodies.filter_map(|body| Tier::read(TierKind::Binding, body).ok());
     let pinned = bindings.flat_map(|tier| match tier {
         Tier::Binding(binding) => arms(&binding),
@@ -63,15 +63,15 @@ pub(crate) fn pins<'a>(bodies: impl Iterator<Item = &'a Body>) -> Vec<Pin> {
 }
 
 /// The tiers of arms, as they would be.
-pub(super) struct Tiers<'a> {
-    pub(super) after: &'a After,
-    pub(super) state: &'a State,
-    pub(super) agents: &'a BTreeMap<TierName, Merged>,
+pub(super) struct PlannedTiers<'a> {
+    pub(super) after: &'a PlannedTenant,
+    pub(super) state: &'a StoredTenantState,
+    pub(super) agents: &'a BTreeMap<TierName, MergedAgent>,
 }
 
-impl Tiers<'_> {
+impl PlannedTiers<'_> {
     /// As it was written, at the version that is meant.
-    pub(super) fn body(&self, kind: TierKind, tier: &TierRef) -> Option<&Body> {
+    pub(super) fn body(&self, kind: TierKind, tier: &TierRef) -> Option<&TierBody> {
         match tier.version {
             Some(version) => self.state.pinned.get(&((kind, tier.name.clone()), version)),
             None => self.after.get(kind, &tier.name).map(|draft| &draft.body),
@@ -103,7 +103,7 @@ impl Tiers<'_> {
     }
 
     /// Every arm of every active binding, with the binding's draft.
-    pub(super) fn arms(&self) -> impl Iterator<Item = (&Draft, Arm)> {
+    pub(super) fn arms(&self) -> impl Iterator<Item = (&TierDraft, BindingArm)> {
         self.after.of_kind(TierKind::Binding).flat_map(|draft| {
             let read = match Tier::read(draft.kind, &draft.body) {
                 Ok(Tier::Binding(binding)) => arms(&binding),

@@ -7,16 +7,16 @@ use serde::Serialize;
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::{State, Stored, Vanished};
-use crate::draft::{Body, Draft, Tier};
+use super::{StoredTenantState, StoredTier, VanishedTierPolicy};
+use crate::draft::{Tier, TierBody, TierDraft};
 use crate::error::Result;
-use crate::merge::Merged;
-use crate::size::{Tokens, measure};
+use crate::merge::MergedAgent;
+use crate::size::{TierTokenCounts, measure};
 
 /// What happens to a tier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Action {
+pub enum TierAction {
     Create,
     Update,
     /// Brought back from the archive, changed or not.
@@ -25,19 +25,19 @@ pub enum Action {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub struct Change {
+pub struct TierChange {
     pub kind: TierKind,
     pub name: TierName,
-    pub action: Action,
+    pub action: TierAction,
     /// The version in force before.
     pub from: Option<u32>,
     /// The version in force afterwards.
     pub to: u32,
-    pub tokens: Tokens,
+    pub tokens: TierTokenCounts,
     pub fields: Vec<FieldChange>,
     /// The new version's content; none where no version is made.
     #[serde(skip)]
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<TierBody>,
 }
 
 /// One value that differs. A text of several lines is told line by line.
@@ -47,12 +47,12 @@ pub struct FieldChange {
     pub before: Option<Value>,
     pub after: Option<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lines: Vec<Line>,
+    pub lines: Vec<DiffLine>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Line {
+pub enum DiffLine {
     Added(String),
     Removed(String),
     /// Told for orientation.
@@ -60,18 +60,18 @@ pub enum Line {
 }
 
 pub(super) fn all(
-    state: &State,
-    wanted: &[Draft],
-    vanished: Vanished,
-    agents: &BTreeMap<TierName, Merged>,
-) -> Result<Vec<Change>> {
+    state: &StoredTenantState,
+    wanted: &[TierDraft],
+    vanished: VanishedTierPolicy,
+    agents: &BTreeMap<TierName, MergedAgent>,
+) -> Result<Vec<TierChange>> {
     let mut changes = Vec::new();
     for draft in wanted {
         let stored = state.tiers.get(&(draft.kind, draft.name.clone()));
         changes.extend(of_draft(draft, stored, agents)?);
     }
     let named: BTreeSet<_> = wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
-    if vanished == Vanished::Archive {
+    if vanished == VanishedTierPolicy::Archive {
         let gone = state
             .tiers
             .iter()
@@ -83,18 +83,18 @@ pub(super) fn all(
 }
 
 fn of_draft(
-    draft: &Draft,
-    stored: Option<&Stored>,
-    agents: &BTreeMap<TierName, Merged>,
-) -> Result<Option<Change>> {
+    draft: &TierDraft,
+    stored: Option<&StoredTier>,
+    agents: &BTreeMap<TierName, MergedAgent>,
+) -> Result<Option<TierChange>> {
     let (action, from, to, before) = match stored {
-        None => (Action::Create, None, 1, None),
+        None => (TierAction::Create, None, 1, None),
         Some(tier) => {
             let is_same = tier.body == draft.body;
             let action = match tier.status {
                 TierStatus::Active if is_same => return Ok(None),
-                TierStatus::Active => Action::Update,
-                TierStatus::Archived => Action::Restore,
+                TierStatus::Active => TierAction::Update,
+                TierStatus::Archived => TierAction::Restore,
             };
             let to = if is_same { tier.version } else { tier.latest + 1 };
             (action, Some(tier.version), to, Some(&tier.body))
@@ -107,7 +107,7 @@ fn of_draft(
     };
     let fields = before.map(|before| fields(before, &draft.body)).unwrap_or_default();
     let is_new = before.is_none_or(|before| *before != draft.body);
-    Ok(Some(Change {
+    Ok(Some(TierChange {
         kind: draft.kind,
         name: draft.name.clone(),
         action,
@@ -119,11 +119,11 @@ fn of_draft(
     }))
 }
 
-fn archived(tier: &Stored) -> Change {
-    Change {
+fn archived(tier: &StoredTier) -> TierChange {
+    TierChange {
         kind: tier.kind,
         name: tier.name.clone(),
-        action: Action::Archive,
+        action: TierAction::Archive,
         from: Some(tier.version),
         to: tier.version,
         tokens: tier.tokens.clone(),
@@ -133,7 +133,7 @@ fn archived(tier: &Stored) -> Change {
 }
 
 /// Every value that differs, by path; lists are one value.
-pub fn fields(before: &Body, after: &Body) -> Vec<FieldChange> {
+pub fn fields(before: &TierBody, after: &TierBody) -> Vec<FieldChange> {
     let (mut old, mut new) = (BTreeMap::new(), BTreeMap::new());
     flatten(before, "", &mut old);
     flatten(after, "", &mut new);
@@ -147,7 +147,7 @@ pub fn fields(before: &Body, after: &Body) -> Vec<FieldChange> {
         .collect()
 }
 
-fn flatten(body: &Body, path: &str, out: &mut BTreeMap<String, Value>) {
+fn flatten(body: &TierBody, path: &str, out: &mut BTreeMap<String, Value>) {
     for (key, value) in body {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match value {
@@ -160,7 +160,7 @@ fn flatten(body: &Body, path: &str, out: &mut BTreeMap<String, Value>) {
 }
 
 /// Line by line where either text has more than one line, with a line of what stays around each change.
-fn lines(before: Option<&Value>, after: Option<&Value>) -> Vec<Line> {
+fn lines(before: Option<&Value>, after: Option<&Value>) -> Vec<DiffLine> {
     let text =
         |value: Option<&Value>| value.map_or(Some(String::new()), |value| value.as_str().map(str::to_owned));
     let (Some(before), Some(after)) = (text(before), text(after)) else { return Vec::new() };
@@ -173,9 +173,9 @@ fn lines(before: Option<&Value>, after: Option<&Value>) -> Vec<Line> {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let text = change.value().trim_end_matches('\n').to_owned();
             lines.push(match change.tag() {
-                ChangeTag::Insert => Line::Added(text),
-                ChangeTag::Delete => Line::Removed(text),
-                ChangeTag::Equal => Line::Same(text),
+                ChangeTag::Insert => DiffLine::Added(text),
+                ChangeTag::Delete => DiffLine::Removed(text),
+                ChangeTag::Equal => DiffLine::Same(text),
             });
         }
     }

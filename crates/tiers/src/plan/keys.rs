@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use munshi_types::tier::{RoutingKey, TierKind, TierName};
 use munshi_types::{TenantId, TenantName, TierId};
 
-use super::{After, State, Vanished};
-use crate::draft::{Draft, Tier};
-use crate::problem::Problem;
+use super::{PlannedTenant, StoredTenantState, VanishedTierPolicy};
+use crate::draft::{Tier, TierDraft};
+use crate::problem::FolderProblem;
 
 /// Every address of every active binding, and those that can't lead where they are wanted.
-pub(super) fn check(after: &After, state: &State) -> (BTreeMap<RoutingKey, TierName>, Vec<Problem>) {
+pub(super) fn check(
+    after: &PlannedTenant,
+    state: &StoredTenantState,
+) -> (BTreeMap<RoutingKey, TierName>, Vec<FolderProblem>) {
     let mut keys: BTreeMap<RoutingKey, TierName> = BTreeMap::new();
     let mut problems = Vec::new();
     for draft in after.of_kind(TierKind::Binding) {
@@ -37,7 +40,12 @@ pub(super) fn check(after: &After, state: &State) -> (BTreeMap<RoutingKey, TierN
     (keys, problems)
 }
 
-fn of_another(draft: &Draft, path: &str, key: &RoutingKey, state: &State) -> Option<Problem> {
+fn of_another(
+    draft: &TierDraft,
+    path: &str,
+    key: &RoutingKey,
+    state: &StoredTenantState,
+) -> Option<FolderProblem> {
     let once = "an address leads to one binding of all tenants: take it out";
     if state.taken.contains_key(key) {
         let problem = draft.problem(path, format!("{key} already leads to another tenant"));
@@ -57,7 +65,7 @@ fn of_another(draft: &Draft, path: &str, key: &RoutingKey, state: &State) -> Opt
 }
 
 /// The addresses that a tenant would hold.
-pub(crate) struct Holding {
+pub(crate) struct TenantAddresses {
     tenant: Option<TenantId>,
     name: TenantName,
     wanted: BTreeSet<RoutingKey>,
@@ -65,9 +73,14 @@ pub(crate) struct Holding {
     archived: BTreeSet<TierId>,
 }
 
-impl Holding {
-    pub(crate) fn of(name: &TenantName, state: &State, wanted: &[Draft], vanished: Vanished) -> Self {
-        let after = After::of(state, wanted, vanished);
+impl TenantAddresses {
+    pub(crate) fn of(
+        name: &TenantName,
+        state: &StoredTenantState,
+        wanted: &[TierDraft],
+        vanished: VanishedTierPolicy,
+    ) -> Self {
+        let after = PlannedTenant::of(state, wanted, vanished);
         let archived = after.archived.iter().filter_map(|title| state.tiers.get(title));
         Self {
             tenant: state.tenant,
@@ -82,10 +95,10 @@ impl Holding {
     }
 }
 
-impl State {
+impl StoredTenantState {
     /// Holds the addresses against what the others of the same plan would hold, and not against what they hold now.
     /// `before` are those that come first: where two want what nobody has, the later one is told.
-    pub(crate) fn among(&mut self, all: &[Holding], before: &[Holding]) {
+    pub(crate) fn among(&mut self, all: &[TenantAddresses], before: &[TenantAddresses]) {
         self.taken.retain(|key, (tenant, binding)| {
             all.iter()
                 .find(|other| other.tenant == Some(*tenant))
@@ -101,11 +114,11 @@ impl State {
 }
 
 /// The addresses that drafts want, to be looked up before the plan is made.
-pub(crate) fn wanted(drafts: &[Draft]) -> Vec<RoutingKey> {
+pub(crate) fn wanted(drafts: &[TierDraft]) -> Vec<RoutingKey> {
     drafts.iter().filter(|draft| draft.kind == TierKind::Binding).flat_map(keys_of).collect()
 }
 
-fn keys_of(draft: &Draft) -> Vec<RoutingKey> {
+fn keys_of(draft: &TierDraft) -> Vec<RoutingKey> {
     match Tier::read(draft.kind, &draft.body) {
         Ok(Tier::Binding(binding)) => binding.keys,
         _ => Vec::new(),

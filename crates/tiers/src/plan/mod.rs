@@ -21,39 +21,39 @@ use munshi_types::{TenantId, TenantName, TierId};
 use serde::Serialize;
 
 pub(crate) use arms::pins;
-pub use changes::{Action, Change, FieldChange, Line, fields};
-pub(crate) use keys::{Holding, wanted};
+pub use changes::{DiffLine, FieldChange, TierAction, TierChange, fields};
+pub(crate) use keys::{TenantAddresses, wanted};
 
-use crate::companion::FileChange;
-use crate::draft::{Body, Draft};
+use crate::companion::ExtensionChange;
+use crate::draft::{TierBody, TierDraft};
 use crate::error::Result;
-use crate::problem::Problems;
-use crate::size::Tokens;
+use crate::problem::FolderProblems;
+use crate::size::TierTokenCounts;
 
 /// A tier by its kind and name.
-pub type Title = (TierKind, TierName);
+pub type TierTitle = (TierKind, TierName);
 
 /// A tier as it is stored: its head, and the body of the version in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stored {
+pub struct StoredTier {
     pub id: TierId,
     pub kind: TierKind,
     pub name: TierName,
     pub status: TierStatus,
     pub version: u32,
     pub latest: u32,
-    pub body: Body,
-    pub tokens: Tokens,
+    pub body: TierBody,
+    pub tokens: TierTokenCounts,
 }
 
 /// Everything stored of a tenant that a plan must know.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct StoredTenantState {
     /// None where the tenant is to be made.
     pub tenant: Option<TenantId>,
-    pub tiers: BTreeMap<Title, Stored>,
+    pub tiers: BTreeMap<TierTitle, StoredTier>,
     /// Versions that slices hold on to.
-    pub pinned: BTreeMap<(Title, u32), Body>,
+    pub pinned: BTreeMap<(TierTitle, u32), TierBody>,
     /// Wanted addresses that lead to other tenants, and where.
     pub taken: BTreeMap<RoutingKey, (TenantId, TierId)>,
     /// Wanted handles by which another tenant's binding is found as yet.
@@ -64,7 +64,7 @@ pub struct State {
 
 /// What is there to be used.
 #[derive(Clone, Debug, Default)]
-pub struct Installed {
+pub struct InstalledNames {
     /// One that is not among them is warned of, and is not offered.
     pub tools: BTreeSet<String>,
     /// The installation's models. One that is not among them is warned of, and passed over.
@@ -73,20 +73,20 @@ pub struct Installed {
 
 /// What to do about tiers that are stored but not in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vanished {
+pub enum VanishedTierPolicy {
     Keep,
     Archive,
 }
 
 /// What is going to be done, and what it was planned upon. Applying it to anything else is refused.
 #[derive(Clone, Debug, Serialize)]
-pub struct Plan {
+pub struct ApplyPlan {
     pub tenant: TenantName,
     /// The tenant is to be made.
     pub is_new: bool,
-    pub changes: Vec<Change>,
+    pub changes: Vec<TierChange>,
     /// What happens to files that are no tiers, such as `policy.toml`.
-    pub files: Vec<FileChange>,
+    pub files: Vec<ExtensionChange>,
     /// Stored and active, but not in the folder; they stay as they are.
     pub left: Vec<String>,
     /// Files that are no tiers and are not in the folder, though something like them is in force; that stays.
@@ -98,7 +98,7 @@ pub struct Plan {
     #[serde(skip)]
     pub(crate) id: Option<TenantId>,
     #[serde(skip)]
-    pub(crate) seen: BTreeMap<Title, (TierId, u32, TierStatus)>,
+    pub(crate) seen: BTreeMap<TierTitle, (TierId, u32, TierStatus)>,
     /// The connectors that agents name, and which do.
     #[serde(skip)]
     pub(crate) connectors: BTreeMap<String, BTreeSet<TierName>>,
@@ -107,7 +107,7 @@ pub struct Plan {
     pub(crate) keys: BTreeMap<RoutingKey, TierName>,
 }
 
-impl Plan {
+impl ApplyPlan {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.files.is_empty() && !self.is_new
     }
@@ -116,22 +116,22 @@ impl Plan {
 /// Compares what is wanted with what is stored. Everything that is wrong is told at once.
 pub fn plan(
     tenant: &TenantName,
-    state: &State,
-    wanted: &[Draft],
-    vanished: Vanished,
-    installed: &Installed,
-) -> Result<Plan> {
-    let after = After::of(state, wanted, vanished);
+    state: &StoredTenantState,
+    wanted: &[TierDraft],
+    vanished: VanishedTierPolicy,
+    installed: &InstalledNames,
+) -> Result<ApplyPlan> {
+    let after = PlannedTenant::of(state, wanted, vanished);
     let mut problems = references::check(&after, state);
     let agents = after.agents();
-    let tiers = arms::Tiers { after: &after, state, agents: &agents };
+    let tiers = arms::PlannedTiers { after: &after, state, agents: &agents };
     problems.extend(rules::check(&tiers));
     problems.extend(sizes::check(&tiers));
     let (keys, clashes) = keys::check(&after, state);
     problems.extend(clashes);
-    Problems::refuse(problems)?;
+    FolderProblems::refuse(problems)?;
     let changes = changes::all(state, wanted, vanished, &agents)?;
-    let left = if vanished == Vanished::Keep { after.left(wanted) } else { Vec::new() };
+    let left = if vanished == VanishedTierPolicy::Keep { after.left(wanted) } else { Vec::new() };
     let mut warnings = references::warnings(&after, &agents, installed);
     warnings.extend(rules::warnings(&tiers));
     let mut connectors: BTreeMap<String, BTreeSet<TierName>> = BTreeMap::new();
@@ -140,7 +140,7 @@ pub fn plan(
             connectors.entry(connector.to_string()).or_default().insert(name.clone());
         }
     }
-    Ok(Plan {
+    Ok(ApplyPlan {
         connectors,
         tenant: tenant.clone(),
         is_new: state.tenant.is_none(),
@@ -161,23 +161,23 @@ pub fn plan(
 }
 
 /// The tenant as it would be: every active tier as a draft, whether it comes from a file or was there.
-pub(crate) struct After {
-    pub(crate) drafts: BTreeMap<Title, Draft>,
+pub(crate) struct PlannedTenant {
+    pub(crate) drafts: BTreeMap<TierTitle, TierDraft>,
     /// Archived ones, to tell them from those that never were.
-    pub(crate) archived: BTreeSet<Title>,
+    pub(crate) archived: BTreeSet<TierTitle>,
 }
 
-impl After {
-    fn of(state: &State, wanted: &[Draft], vanished: Vanished) -> Self {
-        let mut drafts: BTreeMap<Title, Draft> =
+impl PlannedTenant {
+    fn of(state: &StoredTenantState, wanted: &[TierDraft], vanished: VanishedTierPolicy) -> Self {
+        let mut drafts: BTreeMap<TierTitle, TierDraft> =
             wanted.iter().map(|draft| ((draft.kind, draft.name.clone()), draft.clone())).collect();
         let mut archived = BTreeSet::new();
         for (title, tier) in &state.tiers {
             if drafts.contains_key(title) {
                 continue;
             }
-            if tier.status == TierStatus::Active && vanished == Vanished::Keep {
-                let draft = Draft::of(tier.kind, tier.name.clone(), tier.body.clone());
+            if tier.status == TierStatus::Active && vanished == VanishedTierPolicy::Keep {
+                let draft = TierDraft::of(tier.kind, tier.name.clone(), tier.body.clone());
                 drafts.insert(title.clone(), draft);
             } else {
                 archived.insert(title.clone());
@@ -186,16 +186,16 @@ impl After {
         Self { drafts, archived }
     }
 
-    pub(crate) fn get(&self, kind: TierKind, name: &TierName) -> Option<&Draft> {
+    pub(crate) fn get(&self, kind: TierKind, name: &TierName) -> Option<&TierDraft> {
         self.drafts.get(&(kind, name.clone()))
     }
 
-    pub(crate) fn of_kind(&self, kind: TierKind) -> impl Iterator<Item = &Draft> {
+    pub(crate) fn of_kind(&self, kind: TierKind) -> impl Iterator<Item = &TierDraft> {
         self.drafts.values().filter(move |draft| draft.kind == kind)
     }
 
     /// Every agent put together with what it extends, as far as that can be done.
-    fn agents(&self) -> BTreeMap<TierName, crate::merge::Merged> {
+    fn agents(&self) -> BTreeMap<TierName, crate::merge::MergedAgent> {
         let find = |name: &TierName| self.get(TierKind::Agent, name).map(|draft| &draft.body);
         let merged = self.of_kind(TierKind::Agent).filter_map(|draft| {
             let chain = crate::merge::chain(&draft.name, &draft.body, find).ok()?;
@@ -204,8 +204,9 @@ impl After {
         merged.collect()
     }
 
-    fn left(&self, wanted: &[Draft]) -> Vec<String> {
-        let named: BTreeSet<Title> = wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
+    fn left(&self, wanted: &[TierDraft]) -> Vec<String> {
+        let named: BTreeSet<TierTitle> =
+            wanted.iter().map(|draft| (draft.kind, draft.name.clone())).collect();
         let left = self.drafts.keys().filter(|title| !named.contains(*title));
         left.map(|(kind, name)| format!("{kind} {name}")).collect()
     }

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_types::ToolName;
-use munshi_types::tier::{Binding, Candidate, Destination, Team, TierKind, TierName, TierRef};
+use munshi_types::tier::{Binding, Destination, SliceCandidate, Team, TierKind, TierName, TierRef};
 
-use super::arms::{Arm, Tiers, arms};
-use super::{After, Installed, State};
-use crate::draft::{Draft, Tier};
-use crate::merge::{self, Broken, Merged};
+use super::arms::{BindingArm, PlannedTiers, arms};
+use super::{InstalledNames, PlannedTenant, StoredTenantState};
+use crate::draft::{Tier, TierDraft};
+use crate::merge::{self, AgentChainError, MergedAgent};
 use crate::nearest;
-use crate::problem::Problem;
+use crate::problem::FolderProblem;
 
 /// Everything that refers to nothing.
-pub(super) fn check(after: &After, state: &State) -> Vec<Problem> {
+pub(super) fn check(after: &PlannedTenant, state: &StoredTenantState) -> Vec<FolderProblem> {
     let mut problems = Vec::new();
     for draft in after.drafts.values() {
         match Tier::read(draft.kind, &draft.body) {
@@ -27,7 +27,13 @@ pub(super) fn check(after: &After, state: &State) -> Vec<Problem> {
     problems
 }
 
-fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, problems: &mut Vec<Problem>) {
+fn of_binding(
+    draft: &TierDraft,
+    binding: &Binding,
+    after: &PlannedTenant,
+    state: &StoredTenantState,
+    problems: &mut Vec<FolderProblem>,
+) {
     let named = [
         (TierKind::Human, "human", &binding.human),
         (TierKind::Team, "team", &binding.team),
@@ -36,7 +42,7 @@ fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, pr
     problems
         .extend(named.into_iter().filter_map(|(kind, path, name)| missing(draft, path, kind, name, after)));
     let none = BTreeMap::new();
-    let tiers = Tiers { after, state, agents: &none };
+    let tiers = PlannedTiers { after, state, agents: &none };
     problems.extend(arms(binding).iter().filter_map(|arm| not_a_member(draft, arm, &tiers)));
     let shares: u32 = binding.slices.iter().map(|slice| u32::from(slice.share)).sum();
     if shares > 100 {
@@ -54,16 +60,22 @@ fn of_binding(draft: &Draft, binding: &Binding, after: &After, state: &State, pr
     }
 }
 
-fn of_slice(draft: &Draft, at: usize, candidate: &Candidate, after: &After, state: &State) -> Vec<Problem> {
+fn of_slice(
+    draft: &TierDraft,
+    at: usize,
+    candidate: &SliceCandidate,
+    after: &PlannedTenant,
+    state: &StoredTenantState,
+) -> Vec<FolderProblem> {
     let path = |key: &str| format!("slices[{at}].{key}");
     match candidate {
-        Candidate::Binding(name) if *name == draft.name => {
+        SliceCandidate::Binding(name) if *name == draft.name => {
             vec![draft.problem(&path("binding"), "this is the binding itself").hint("name another one")]
         }
-        Candidate::Binding(name) => {
+        SliceCandidate::Binding(name) => {
             missing(draft, &path("binding"), TierKind::Binding, name, after).into_iter().collect()
         }
-        Candidate::Tiers { human, team, agent } => {
+        SliceCandidate::Tiers { human, team, agent } => {
             let named = [(TierKind::Human, human), (TierKind::Team, team), (TierKind::Agent, agent)];
             let found = named.into_iter().filter_map(|(kind, tier)| {
                 let tier = tier.as_ref()?;
@@ -77,7 +89,13 @@ fn of_slice(draft: &Draft, at: usize, candidate: &Candidate, after: &After, stat
 }
 
 /// A version must be stored already: the one that is being made by this very plan is the tier as it is now.
-fn no_version(draft: &Draft, path: &str, kind: TierKind, tier: &TierRef, state: &State) -> Option<Problem> {
+fn no_version(
+    draft: &TierDraft,
+    path: &str,
+    kind: TierKind,
+    tier: &TierRef,
+    state: &StoredTenantState,
+) -> Option<FolderProblem> {
     let version = tier.version?;
     let latest = state.tiers.get(&(kind, tier.name.clone())).map_or(0, |stored| stored.latest);
     if (1..=latest).contains(&version) {
@@ -91,7 +109,7 @@ fn no_version(draft: &Draft, path: &str, kind: TierKind, tier: &TierRef, state: 
     Some(draft.problem(path, format!("{kind} {name} has no version {version}")).hint(hint))
 }
 
-fn not_a_member(draft: &Draft, arm: &Arm, tiers: &Tiers<'_>) -> Option<Problem> {
+fn not_a_member(draft: &TierDraft, arm: &BindingArm, tiers: &PlannedTiers<'_>) -> Option<FolderProblem> {
     let (human, team) = (&arm.human.name, tiers.team(&arm.team)?);
     tiers.after.get(TierKind::Human, human)?;
     if team.members.is_empty() || team.members.contains(human) {
@@ -111,7 +129,7 @@ fn not_a_member(draft: &Draft, arm: &Arm, tiers: &Tiers<'_>) -> Option<Problem> 
     Some(draft.problem(&format!("{}human", arm.path), what).hint(hint))
 }
 
-fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem>) {
+fn of_team(draft: &TierDraft, team: &Team, after: &PlannedTenant, problems: &mut Vec<FolderProblem>) {
     for (at, member) in team.members.iter().enumerate() {
         problems.extend(missing(draft, &format!("members[{at}]"), TierKind::Human, member, after));
     }
@@ -128,25 +146,31 @@ fn of_team(draft: &Draft, team: &Team, after: &After, problems: &mut Vec<Problem
     }
 }
 
-fn of_agent(draft: &Draft, after: &After) -> Option<Problem> {
+fn of_agent(draft: &TierDraft, after: &PlannedTenant) -> Option<FolderProblem> {
     let find = |name: &TierName| after.get(TierKind::Agent, name).map(|draft| &draft.body);
     match merge::chain(&draft.name, &draft.body, find).err()? {
         // The agent in between is told about by itself.
-        Broken::Missing(name) if merge::extended(&draft.body).as_ref() == Some(&name) => {
+        AgentChainError::Missing(name) if merge::extended(&draft.body).as_ref() == Some(&name) => {
             missing(draft, "extends", TierKind::Agent, &name, after)
         }
-        Broken::Missing(_) => None,
-        circle @ Broken::Circle(_) => {
+        AgentChainError::Missing(_) => None,
+        circle @ AgentChainError::Circle(_) => {
             Some(draft.problem("extends", circle.to_string()).hint("let one of them stand by itself"))
         }
-        long @ Broken::TooLong => {
+        long @ AgentChainError::TooLong => {
             Some(draft.problem("extends", long.to_string()).hint("put some of them together"))
         }
     }
 }
 
 /// That nothing active goes by this name, and what to do.
-fn missing(draft: &Draft, path: &str, kind: TierKind, name: &TierName, after: &After) -> Option<Problem> {
+fn missing(
+    draft: &TierDraft,
+    path: &str,
+    kind: TierKind,
+    name: &TierName,
+    after: &PlannedTenant,
+) -> Option<FolderProblem> {
     if after.get(kind, name).is_some() {
         return None;
     }
@@ -162,9 +186,9 @@ fn missing(draft: &Draft, path: &str, kind: TierKind, name: &TierName, after: &A
 
 /// What works, but perhaps not as meant.
 pub(super) fn warnings(
-    after: &After,
-    agents: &BTreeMap<TierName, Merged>,
-    installed: &Installed,
+    after: &PlannedTenant,
+    agents: &BTreeMap<TierName, MergedAgent>,
+    installed: &InstalledNames,
 ) -> Vec<String> {
     let mut warnings = BTreeSet::new();
     for (name, merged) in agents {

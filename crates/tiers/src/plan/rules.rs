@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use munshi_types::tier::{GuardrailRef, TierKind, TierName};
 use serde_json::Value;
 
-use super::arms::{Arm, Tiers};
-use crate::draft::Draft;
+use super::arms::{BindingArm, PlannedTiers};
+use crate::draft::TierDraft;
 use crate::nearest;
-use crate::problem::{Problem, Quoted};
+use crate::problem::{FolderProblem, QuotedTierValue};
 use crate::rulebook::{self, SHIPPED};
 
-pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
+pub(super) fn check(tiers: &PlannedTiers<'_>) -> Vec<FolderProblem> {
     let drafts = tiers.after.drafts.values().filter(|draft| draft.kind != TierKind::Binding);
-    let mut problems: Vec<Problem> = drafts.flat_map(of_draft).collect();
+    let mut problems: Vec<FolderProblem> = drafts.flat_map(of_draft).collect();
     for (draft, arm) in tiers.arms() {
         problems.extend(pinned(tiers, draft, &arm));
         problems.extend(twice(tiers, draft, &arm));
@@ -22,11 +22,11 @@ pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
 }
 
 /// What is wrong with the rules of an old version, told where the version is named.
-fn pinned(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+fn pinned(tiers: &PlannedTiers<'_>, binding: &TierDraft, arm: &BindingArm) -> Vec<FolderProblem> {
     let old = arm.tiers().into_iter().filter_map(|(kind, path, tier)| {
         let version = tier.version?;
         let body = tiers.body(kind, tier)?;
-        let wrong = of_draft(&Draft::of(kind, tier.name.clone(), body.clone())).into_iter().next()?;
+        let wrong = of_draft(&TierDraft::of(kind, tier.name.clone(), body.clone())).into_iter().next()?;
         let what = format!("{kind} {}@{version} can't be used: {}", tier.name, wrong.what);
         Some(binding.problem(&path, what).hint("name a newer version"))
     });
@@ -34,7 +34,7 @@ fn pinned(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
 }
 
 /// One id for two rules: whoever reads the record could not tell which it was.
-fn twice(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+fn twice(tiers: &PlannedTiers<'_>, binding: &TierDraft, arm: &BindingArm) -> Vec<FolderProblem> {
     let read = (tiers.human(&arm.human), tiers.team(&arm.team), tiers.agent(&arm.agent));
     let (Some(human), Some(team), Some(agent)) = read else { return Vec::new() };
     let mut known: BTreeMap<String, String> = BTreeMap::new();
@@ -45,7 +45,7 @@ fn twice(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
         for id in rules.iter().filter_map(|rule| rule.get("id")?.as_str()) {
             match known.get(id).filter(|other| **other != called) {
                 Some(other) => {
-                    let what = format!("{other} and {called} both have a rule {}", Quoted(id));
+                    let what = format!("{other} and {called} both have a rule {}", QuotedTierValue(id));
                     problems.push(binding.problem(&path, what).hint("give one of the two another id"));
                 }
                 None => {
@@ -57,7 +57,7 @@ fn twice(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
     problems
 }
 
-fn of_draft(draft: &Draft) -> Vec<Problem> {
+fn of_draft(draft: &TierDraft) -> Vec<FolderProblem> {
     let list = |key: &str| draft.body.get(key).and_then(Value::as_array).into_iter().flatten().enumerate();
     let mut problems = Vec::new();
     for (at, rule) in list("guardrails") {
@@ -68,11 +68,12 @@ fn of_draft(draft: &Draft) -> Vec<Problem> {
     for (at, rule) in list("rules") {
         let id = rule.get("id").and_then(Value::as_str).unwrap_or_default();
         if SHIPPED.contains_key(id) {
-            let problem = draft.problem(&format!("rules[{at}]"), format!("{} is a shipped rule", Quoted(id)));
+            let problem =
+                draft.problem(&format!("rules[{at}]"), format!("{} is a shipped rule", QuotedTierValue(id)));
             problems.push(problem.hint("give yours another id, or name the shipped one in `guardrails`"));
         } else if !id.is_empty() && !ids.insert(id) {
-            let problem =
-                draft.problem(&format!("rules[{at}]"), format!("there are two rules {}", Quoted(id)));
+            let problem = draft
+                .problem(&format!("rules[{at}]"), format!("there are two rules {}", QuotedTierValue(id)));
             problems.push(problem.hint("give each its own id"));
         }
         if let Err(error) = rulebook::pattern(draft.kind.as_str(), rule) {
@@ -82,18 +83,20 @@ fn of_draft(draft: &Draft) -> Vec<Problem> {
     problems
 }
 
-fn named(draft: &Draft, path: &str, rule: &Value) -> Option<Problem> {
+fn named(draft: &TierDraft, path: &str, rule: &Value) -> Option<FolderProblem> {
     let rule: GuardrailRef = serde_json::from_value(rule.clone()).ok()?;
     if !SHIPPED.contains_key(&rule.id) {
         let known: Vec<&str> = SHIPPED.keys().map(String::as_str).collect();
         let hint = nearest::hint(&rule.id, known.clone(), &format!("the rules are {}", known.join(", ")));
-        return Some(draft.problem(path, format!("there is no rule {}", Quoted(&rule.id))).hint(hint));
+        return Some(
+            draft.problem(path, format!("there is no rule {}", QuotedTierValue(&rule.id))).hint(hint),
+        );
     }
     rulebook::turns(&rule).err().map(|error| refused(draft, path, &error))
 }
 
 /// The error says what is wrong, a colon, and what to do.
-fn refused(draft: &Draft, path: &str, error: &str) -> Problem {
+fn refused(draft: &TierDraft, path: &str, error: &str) -> FolderProblem {
     match error.split_once(": ") {
         Some((what, hint)) => draft.problem(path, what).hint(hint),
         None => draft.problem(path, error).hint("docs/guardrails.md shows how a rule is written"),
@@ -101,7 +104,7 @@ fn refused(draft: &Draft, path: &str, error: &str) -> Problem {
 }
 
 /// Bindings whose people wait for the whole reply, or those of a slice.
-pub(super) fn warnings(tiers: &Tiers<'_>) -> Vec<String> {
+pub(super) fn warnings(tiers: &PlannedTiers<'_>) -> Vec<String> {
     let mut told: BTreeSet<&TierName> = BTreeSet::new();
     let mut warnings = Vec::new();
     for (draft, arm) in tiers.arms() {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use munshi_types::tier::{Agent, Budgets, Human, Team, TierKind, TierRef};
+use munshi_types::tier::{Agent, Human, PromptBudgets, Team, TierKind, TierRef};
 
-use super::Title;
-use super::arms::{Arm, Tiers};
-use crate::draft::{Draft, Tier};
-use crate::problem::Problem;
-use crate::prompt::{self, Cast};
+use super::TierTitle;
+use super::arms::{BindingArm, PlannedTiers};
+use crate::draft::{Tier, TierDraft};
+use crate::problem::FolderProblem;
+use crate::prompt::{self, StaticPrompt};
 use crate::size::measure;
 
-pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
+pub(super) fn check(tiers: &PlannedTiers<'_>) -> Vec<FolderProblem> {
     let mut problems = Vec::new();
-    let mut used: BTreeSet<Title> = BTreeSet::new();
+    let mut used: BTreeSet<TierTitle> = BTreeSet::new();
     for (draft, arm) in tiers.arms() {
         problems.extend(of_arm(tiers, draft, &arm));
         let now = arm.tiers().into_iter().filter(|(_, _, tier)| tier.version.is_none());
@@ -26,7 +26,9 @@ pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
         }
     }
     // One that no binding uses yet has the budget that most have.
-    for (kind, most) in [(TierKind::Human, Budgets::RUNTIME.human), (TierKind::Team, Budgets::RUNTIME.team)] {
+    for (kind, most) in
+        [(TierKind::Human, PromptBudgets::RUNTIME.human), (TierKind::Team, PromptBudgets::RUNTIME.team)]
+    {
         for draft in tiers.after.of_kind(kind).filter(|draft| !used.contains(&(kind, draft.name.clone()))) {
             let size = Tier::read(kind, &draft.body).map_or(0, |tier| tokens(&tier));
             problems.extend(too_large(draft, "", &called(draft), size, most, ""));
@@ -35,7 +37,7 @@ pub(super) fn check(tiers: &Tiers<'_>) -> Vec<Problem> {
     problems
 }
 
-fn of_arm(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
+fn of_arm(tiers: &PlannedTiers<'_>, binding: &TierDraft, arm: &BindingArm) -> Vec<FolderProblem> {
     let read = (tiers.human(&arm.human), tiers.team(&arm.team), tiers.agent(&arm.agent));
     let (Some(human), Some(team), Some(agent)) = read else { return Vec::new() };
     let budgets = agent.limits.budgets();
@@ -67,7 +69,12 @@ fn of_arm(tiers: &Tiers<'_>, binding: &Draft, arm: &Arm) -> Vec<Problem> {
     problems
 }
 
-fn too_large_together(binding: &Draft, arm: &Arm, together: u64, budgets: &Budgets) -> Option<Problem> {
+fn too_large_together(
+    binding: &TierDraft,
+    arm: &BindingArm,
+    together: u64,
+    budgets: &PromptBudgets,
+) -> Option<FolderProblem> {
     let system = budgets.system.filter(|most| together > u64::from(*most))?;
     let what = format!(
         "human, team and agent have {together} tokens together, {} more than the {system} of agent {}",
@@ -79,8 +86,14 @@ fn too_large_together(binding: &Draft, arm: &Arm, together: u64, budgets: &Budge
 }
 
 /// Budgets that leave no room for the shortest message make no prompt at all.
-fn without_room(binding: &Draft, arm: &Arm, human: &Human, team: &Team, agent: &Agent) -> Option<Problem> {
-    let cast = Cast::new(&prompt::Tiers { human, team, agent, installed: &[] });
+fn without_room(
+    binding: &TierDraft,
+    arm: &BindingArm,
+    human: &Human,
+    team: &Team,
+    agent: &Agent,
+) -> Option<FolderProblem> {
+    let cast = StaticPrompt::new(&prompt::PromptTiers { human, team, agent, installed: &[] });
     let needed = prompt::without_room(&cast)?;
     let what = format!(
         "agent {} leaves no room for a message: the shortest prompt takes {} tokens, and it may have {}",
@@ -109,11 +122,18 @@ impl Named<'_> {
     }
 }
 
-fn called(draft: &Draft) -> String {
+fn called(draft: &TierDraft) -> String {
     format!("{} {}", draft.kind, draft.name)
 }
 
-fn too_large(draft: &Draft, path: &str, of: &str, size: u64, most: u32, given: &str) -> Option<Problem> {
+fn too_large(
+    draft: &TierDraft,
+    path: &str,
+    of: &str,
+    size: u64,
+    most: u32,
+    given: &str,
+) -> Option<FolderProblem> {
     let over = size.checked_sub(u64::from(most)).filter(|over| *over > 0)?;
     let what = format!("{of} has {size} tokens, {over} more than the {most}{given}");
     let kind = of.split(' ').next().unwrap_or_default();

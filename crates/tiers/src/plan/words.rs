@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Action, Change, FieldChange, Line, Plan};
+use super::{ApplyPlan, DiffLine, FieldChange, TierAction, TierChange};
 
 /// As much of a value as a line shows.
 const LONGEST: usize = 70;
 /// How much of what two long values have in common stands before the place where they part.
 const BEFORE: usize = 24;
 
-impl fmt::Display for Plan {
+impl fmt::Display for ApplyPlan {
     /// A line for each tier begins with `+`, `~` or `-`; what differs stands under it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_new {
@@ -42,17 +42,17 @@ impl fmt::Display for Plan {
     }
 }
 
-impl fmt::Display for Change {
+impl fmt::Display for TierChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, name, from, to, .. } = self;
         let before = from.unwrap_or_default();
         match self.action {
-            Action::Create => write!(f, "+ {kind} {name}")?,
-            Action::Update => write!(f, "~ {kind} {name}, version {before} to {to}")?,
-            Action::Restore => write!(f, "+ {kind} {name}, back from the archive with version {to}")?,
-            Action::Archive => write!(f, "- {kind} {name}, archived at version {to}")?,
+            TierAction::Create => write!(f, "+ {kind} {name}")?,
+            TierAction::Update => write!(f, "~ {kind} {name}, version {before} to {to}")?,
+            TierAction::Restore => write!(f, "+ {kind} {name}, back from the archive with version {to}")?,
+            TierAction::Archive => write!(f, "- {kind} {name}, archived at version {to}")?,
         }
-        if self.tokens.total > 0 && self.action != Action::Archive {
+        if self.tokens.total > 0 && self.action != TierAction::Archive {
             write!(f, " ({} tokens)", self.tokens.total)?;
         }
         writeln!(f)?;
@@ -64,15 +64,15 @@ impl fmt::Display for FieldChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { key, before, after, lines } = self;
         if !lines.is_empty() {
-            let added = lines.iter().filter(|line| matches!(line, Line::Added(_))).count();
-            let removed = lines.iter().filter(|line| matches!(line, Line::Removed(_))).count();
+            let added = lines.iter().filter(|line| matches!(line, DiffLine::Added(_))).count();
+            let removed = lines.iter().filter(|line| matches!(line, DiffLine::Removed(_))).count();
             let noun = if added == 1 { "line" } else { "lines" };
             writeln!(f, "    {key}: {added} {noun} in, {removed} out")?;
             return lines.iter().try_for_each(|line| match line {
-                Line::Added(text) => writeln!(f, "      + {}", harmless(text)),
-                Line::Removed(text) => writeln!(f, "      - {}", harmless(text)),
-                Line::Same(text) if text.trim().is_empty() => writeln!(f),
-                Line::Same(text) => writeln!(f, "        {}", harmless(text)),
+                DiffLine::Added(text) => writeln!(f, "      + {}", harmless(text)),
+                DiffLine::Removed(text) => writeln!(f, "      - {}", harmless(text)),
+                DiffLine::Same(text) if text.trim().is_empty() => writeln!(f),
+                DiffLine::Same(text) => writeln!(f, "        {}", harmless(text)),
             });
         }
         match (before, after) {

@@ -2,35 +2,35 @@
 
 use std::sync::Arc;
 
-use munshi_llm::chat::{Breakpoint, Lifetime, ToolResult};
-use munshi_llm::{ChatRequest, Message, Part, Role};
+use munshi_llm::chat::{CacheBreakpoint, CacheLifetime, ToolResult};
+use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole};
 use munshi_types::ToolSpec;
 
-use super::cast::Cast;
+use super::cast::StaticPrompt;
 use super::envelope;
-use super::fence::{self, Label};
-use super::fit::{Fitted, TooLarge, fit};
+use super::fence::{self, FenceLabel};
+use super::fit::{FittedContext, PromptTooLarge, fit};
 use super::guests;
-use super::moment::Moment;
-use super::report::{Report, Section};
-use super::text::{Data, tokens};
+use super::moment::TurnContext;
+use super::report::{PromptReport, PromptSection};
+use super::text::{UntrustedText, tokens};
 
 /// A prompt, ready for the gateway.
 #[derive(Clone, Debug)]
-pub struct Assembled {
+pub struct AssembledPrompt {
     /// Human, team, agent, and then what this turn is about; the cache boundary stands before the last.
     pub system: Vec<String>,
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     pub tools: Vec<Arc<ToolSpec>>,
-    pub breakpoints: Vec<Breakpoint>,
+    pub breakpoints: Vec<CacheBreakpoint>,
     /// Strings that stand nowhere but here: a reply that has one has given the prompt away.
     pub marks: Vec<String>,
     /// The room kept free for the answer, where a budget says so.
     pub output: Option<u32>,
-    pub report: Report,
+    pub report: PromptReport,
 }
 
-impl Assembled {
+impl AssembledPrompt {
     /// The request, with everything that is not the prompt's business as it is by default.
     pub fn into_request(self) -> ChatRequest {
         let request = ChatRequest::default();
@@ -49,39 +49,39 @@ impl Assembled {
 const LAST_STATIC: usize = 2;
 
 /// Puts a cast and a moment together. The same values give the same bytes.
-pub fn assemble(cast: &Cast, moment: &Moment) -> Result<Assembled, TooLarge> {
+pub fn assemble(cast: &StaticPrompt, moment: &TurnContext) -> Result<AssembledPrompt, PromptTooLarge> {
     let mut report = cast.report().clone();
     let now = envelope::write(&moment.envelope, cast.speech());
     let now_tokens = tokens(&now);
     let tools = guests::tools(cast, moment, &mut report);
     let fitted = fit(cast, moment, now_tokens, &mut report)?;
-    report.add(Section::Envelope, now_tokens);
+    report.add(PromptSection::Envelope, now_tokens);
     report.shares.sort_by_key(|share| share.section);
     let mut marks = Vec::new();
     let mut system = cast.system().to_vec();
     system.push(dynamic(moment, &fitted, &now, &mut marks));
     let messages = messages(moment, &fitted, &mut marks);
-    let mut breakpoints = vec![Breakpoint::AfterSystem(LAST_STATIC, Lifetime::OneHour)];
+    let mut breakpoints = vec![CacheBreakpoint::AfterSystem(LAST_STATIC, CacheLifetime::OneHour)];
     if !moment.exchanges.is_empty() {
         // The next step of this turn has all of this before it again.
-        breakpoints.push(Breakpoint::AfterMessage(messages.len() - 1, Lifetime::FiveMinutes));
+        breakpoints.push(CacheBreakpoint::AfterMessage(messages.len() - 1, CacheLifetime::FiveMinutes));
     }
     let output = cast.budgets().output;
-    Ok(Assembled { system, messages, tools, breakpoints, marks, output, report })
+    Ok(AssembledPrompt { system, messages, tools, breakpoints, marks, output, report })
 }
 
 /// What this turn is about.
-fn dynamic(moment: &Moment, fitted: &Fitted, now: &str, marks: &mut Vec<String>) -> String {
+fn dynamic(moment: &TurnContext, fitted: &FittedContext, now: &str, marks: &mut Vec<String>) -> String {
     let mut out = String::with_capacity(16 * 1024);
     if fitted.profile {
-        marks.extend(fence::write(moment.key, Label::Profile, moment.profile.iter(), &mut out));
+        marks.extend(fence::write(moment.key, FenceLabel::Profile, moment.profile.iter(), &mut out));
     }
     let facts = moment.facts.iter().map(|fact| &fact.text);
-    marks.extend(fence::write(moment.key, Label::Facts, told(facts, &fitted.facts), &mut out));
+    marks.extend(fence::write(moment.key, FenceLabel::Facts, told(facts, &fitted.facts), &mut out));
     let recall = moment.recall.iter().map(|recalled| &recalled.text);
-    marks.extend(fence::write(moment.key, Label::Recall, told(recall, &fitted.recall), &mut out));
+    marks.extend(fence::write(moment.key, FenceLabel::Recall, told(recall, &fitted.recall), &mut out));
     if fitted.summary {
-        marks.extend(fence::write(moment.key, Label::Summary, moment.summary.iter(), &mut out));
+        marks.extend(fence::write(moment.key, FenceLabel::Summary, moment.summary.iter(), &mut out));
     }
     out.push_str(now);
     moment.words.iter().take(fitted.words).for_each(|word| out.push_str(word.text().as_str()));
@@ -89,37 +89,42 @@ fn dynamic(moment: &Moment, fitted: &Fitted, now: &str, marks: &mut Vec<String>)
 }
 
 fn told<'a>(
-    items: impl Iterator<Item = &'a Data> + Clone,
+    items: impl Iterator<Item = &'a UntrustedText> + Clone,
     flags: &[bool],
-) -> impl Iterator<Item = &'a Data> + Clone {
+) -> impl Iterator<Item = &'a UntrustedText> + Clone {
     items.zip(flags).filter(|(_, told)| **told).map(|(item, _)| item)
 }
 
 /// The conversation: what was said before, the message, and what tools were asked about it.
-fn messages(moment: &Moment, fitted: &Fitted, marks: &mut Vec<String>) -> Vec<Message> {
+fn messages(moment: &TurnContext, fitted: &FittedContext, marks: &mut Vec<String>) -> Vec<ChatMessage> {
     let history = moment.history.get(fitted.history_from..).unwrap_or_default();
     let said = history.iter().map(|turn| text(turn.speaker.into(), turn.text.as_str()));
-    let mut messages: Vec<Message> = said.collect();
-    messages.push(text(Role::User, fitted.message.as_ref().unwrap_or(&moment.message).as_str()));
+    let mut messages: Vec<ChatMessage> = said.collect();
+    messages.push(text(ModelRole::User, fitted.message.as_ref().unwrap_or(&moment.message).as_str()));
     for (step, exchange) in moment.exchanges.iter().enumerate() {
         messages.push(exchange.asked().clone());
         let parts = exchange.answers.iter().enumerate().map(|(at, answer)| {
             let short = fitted.answers.iter().find(|(of, place, _)| (*of, *place) == (step, at));
             let data = short.map_or(&answer.text, |(.., data)| data);
             let mut content = String::with_capacity(data.as_str().len() + 128);
-            marks.extend(fence::write(moment.key, Label::ToolResult, std::iter::once(data), &mut content));
-            Part::ToolResult(ToolResult {
+            marks.extend(fence::write(
+                moment.key,
+                FenceLabel::ToolResult,
+                std::iter::once(data),
+                &mut content,
+            ));
+            ModelMessagePart::ToolResult(ToolResult {
                 call_id: answer.call_id.clone(),
                 name: answer.tool.clone(),
                 content,
                 is_error: answer.is_error,
             })
         });
-        messages.push(Message { role: Role::User, parts: parts.collect() });
+        messages.push(ChatMessage { role: ModelRole::User, parts: parts.collect() });
     }
     messages
 }
 
-fn text(role: Role, text: &str) -> Message {
-    Message { role, parts: vec![Part::Text { text: text.to_owned() }] }
+fn text(role: ModelRole, text: &str) -> ChatMessage {
+    ChatMessage { role, parts: vec![ModelMessagePart::Text { text: text.to_owned() }] }
 }

@@ -6,55 +6,57 @@
 use std::fmt::Write as _;
 
 use munshi_types::ToolName;
-use munshi_types::tier::{Agent, Destination, GuardrailRef, Human, LanguageLock, Register, Speech, Team};
+use munshi_types::tier::{
+    Agent, Destination, GuardrailRef, Human, HumanLanguages, LanguageLock, Register, Team,
+};
 use serde_json::Value;
 
-use super::report::Section;
+use super::report::PromptSection;
 use super::speech::list;
-use super::text::Text;
+use super::text::CountedText;
 use crate::contract;
-use crate::guardrails::Parameters;
+use crate::guardrails::GuardrailParameters;
 use crate::rulebook;
 
 #[derive(Clone, Debug)]
-pub(super) struct Block {
-    pub(super) section: Section,
-    pub(super) text: Text,
+pub(super) struct PromptBlock {
+    pub(super) section: PromptSection,
+    pub(super) text: CountedText,
 }
 
-fn blocks(parts: Vec<(Section, String)>) -> Vec<Block> {
+fn blocks(parts: Vec<(PromptSection, String)>) -> Vec<PromptBlock> {
     let told = parts.into_iter().filter(|(_, text)| !text.is_empty());
-    told.map(|(section, text)| Block { section, text: Text::new(text) }).collect()
+    told.map(|(section, text)| PromptBlock { section, text: CountedText::new(text) }).collect()
 }
 
-pub(super) fn of_human(human: &Human, set: &Parameters) -> Vec<Block> {
+pub(super) fn of_human(human: &Human, set: &GuardrailParameters) -> Vec<PromptBlock> {
     let nevers = human.nevers.iter().cloned().chain(ruled(&human.guardrails, &human.rules, set));
     blocks(vec![
-        (Section::Soul, prose(&human.soul)),
-        (Section::Identity, identity(human)),
-        (Section::Voice, voice(human)),
-        (Section::Language, language(&human.speech)),
-        (Section::HumanGuardrails, listed("# What you never do, and always keep to", nevers)),
+        (PromptSection::Soul, prose(&human.soul)),
+        (PromptSection::Identity, identity(human)),
+        (PromptSection::Voice, voice(human)),
+        (PromptSection::Language, language(&human.speech)),
+        (PromptSection::HumanGuardrails, listed("# What you never do, and always keep to", nevers)),
     ])
 }
 
-pub(super) fn of_team(team: &Team, set: &Parameters) -> Vec<Block> {
+pub(super) fn of_team(team: &Team, set: &GuardrailParameters) -> Vec<PromptBlock> {
     let rules = ruled(&team.guardrails, &team.rules, set).into_iter();
     blocks(vec![
-        (Section::Role, role(team)),
-        (Section::Sops, headed("# How the work is done", &team.sops)),
-        (Section::Handoffs, handoffs(team)),
-        (Section::TeamGuardrails, listed("# The team's rules", rules)),
+        (PromptSection::Role, role(team)),
+        (PromptSection::Sops, headed("# How the work is done", &team.sops)),
+        (PromptSection::Handoffs, handoffs(team)),
+        (PromptSection::TeamGuardrails, listed("# The team's rules", rules)),
     ])
 }
 
 /// The agent's tools that can't be called now.
-pub(super) struct Missing {
+pub(super) struct MissingTools {
     any_offered: bool,
     names: Vec<String>,
 }
 
-impl Missing {
+impl MissingTools {
     pub(super) fn of((offered, missing): (Vec<&ToolName>, Vec<&ToolName>)) -> Self {
         let names = missing.into_iter().map(ToString::to_string).collect();
         Self { any_offered: !offered.is_empty(), names }
@@ -74,7 +76,7 @@ impl Missing {
     }
 }
 
-pub(super) fn of_agent(agent: &Agent, set: &Parameters, missing: &Missing) -> Vec<Block> {
+pub(super) fn of_agent(agent: &Agent, set: &GuardrailParameters, missing: &MissingTools) -> Vec<PromptBlock> {
     let limits = &agent.limits;
     let mut hard = ruled(&agent.guardrails, &agent.rules, set);
     if missing.any_offered {
@@ -86,10 +88,10 @@ pub(super) fn of_agent(agent: &Agent, set: &Parameters, missing: &Missing) -> Ve
     let said = [agent.guidance.clone(), missing.line()];
     let guidance = said.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
     blocks(vec![
-        (Section::Contract, contract::note() + "\n"),
-        (Section::Fences, FENCES.to_owned()),
-        (Section::AgentGuardrails, listed("# Hard limits", hard.into_iter())),
-        (Section::Guidance, headed("# Tools", &guidance)),
+        (PromptSection::Contract, contract::note() + "\n"),
+        (PromptSection::Fences, FENCES.to_owned()),
+        (PromptSection::AgentGuardrails, listed("# Hard limits", hard.into_iter())),
+        (PromptSection::Guidance, headed("# Tools", &guidance)),
     ])
 }
 
@@ -117,7 +119,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// The sentences of shipped rules and of a tier's own.
-fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &Parameters) -> Vec<String> {
+fn ruled(guardrails: &[GuardrailRef], rules: &[Value], set: &GuardrailParameters) -> Vec<String> {
     let shipped = guardrails.iter().filter_map(|rule| rulebook::sentence(rule, set));
     let own = rules.iter().filter_map(|rule| rule.get("prompt")?.as_str().map(str::to_owned));
     shipped.chain(own).collect()
@@ -156,7 +158,7 @@ fn voice(human: &Human) -> String {
     if out.is_empty() { out } else { format!("# How you sound\n{out}\n") }
 }
 
-fn language(speech: &Speech) -> String {
+fn language(speech: &HumanLanguages) -> String {
     let mut out = String::from("# Your languages\n");
     if let Some(first) = speech.languages.first() {
         let begin = list(std::slice::from_ref(first));

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use munshi_types::tier::{Agent, Budgets, GuardrailRef, Human, MemoryPolicy, Recall, Speech, Team, TierKind};
+use munshi_types::tier::{
+    Agent, GuardrailRef, Human, HumanLanguages, MemoryPolicy, PromptBudgets, RecallMode, Team, TierKind,
+};
 use munshi_types::{ToolName, ToolSpec};
 
-use super::blocks::{Block, Missing, of_agent, of_human, of_team};
+use super::blocks::{MissingTools, PromptBlock, of_agent, of_human, of_team};
 use super::moment::WRAPPING;
-use super::report::{Cut, Report, Section, Why};
+use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 use super::text::tokens;
 use crate::contract;
 use crate::draft::Tier;
@@ -15,7 +17,7 @@ use crate::rulebook;
 
 /// What a cast is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Tiers<'a> {
+pub struct PromptTiers<'a> {
     pub human: &'a Human,
     pub team: &'a Team,
     /// With all that it extends.
@@ -26,30 +28,30 @@ pub struct Tiers<'a> {
 
 /// Human, team and agent as text, with the tokens of every block.
 #[derive(Clone, Debug)]
-pub struct Cast {
-    blocks: Vec<Block>,
+pub struct StaticPrompt {
+    blocks: Vec<PromptBlock>,
     /// The texts of human, team and agent, each as one.
     system: [String; 3],
     tools: Vec<Arc<ToolSpec>>,
     most_tools: u8,
-    budgets: Budgets,
+    budgets: PromptBudgets,
     memory: MemoryPolicy,
     /// How many episodes are called to mind at most, and who says so.
-    episodes: (u8, Why),
+    episodes: (u8, PromptCutReason),
     passages: u8,
-    speech: Speech,
+    speech: HumanLanguages,
     /// Its shares and what was not offered, with which every turn's report begins.
-    report: Report,
+    report: PromptReport,
 }
 
-impl Cast {
-    pub fn new(tiers: &Tiers<'_>) -> Self {
-        let Tiers { human, team, agent, installed } = *tiers;
+impl StaticPrompt {
+    pub fn new(tiers: &PromptTiers<'_>) -> Self {
+        let PromptTiers { human, team, agent, installed } = *tiers;
         let budgets = agent.limits.budgets();
-        let mut report = Report::default();
+        let mut report = PromptReport::default();
         let tools = offered(tiers, installed, &budgets, &mut report);
         let is_offered = |name: &&ToolName| tools.iter().any(|tool| tool.name == **name);
-        let missing = Missing::of(agent.tools.iter().partition(is_offered));
+        let missing = MissingTools::of(agent.tools.iter().partition(is_offered));
         let named = human.guardrails.iter().chain(&team.guardrails).chain(&agent.guardrails);
         let set = rulebook::parameters(named);
         let by_tier = [of_human(human, &set), of_team(team, &set), of_agent(agent, &set, &missing)];
@@ -73,7 +75,7 @@ impl Cast {
     }
 
     /// Its blocks in order, for storing and showing.
-    pub fn blocks(&self) -> impl Iterator<Item = (Section, &str, u32)> {
+    pub fn blocks(&self) -> impl Iterator<Item = (PromptSection, &str, u32)> {
         self.blocks.iter().map(|block| (block.section, block.text.as_str(), block.text.tokens()))
     }
 
@@ -83,7 +85,7 @@ impl Cast {
         of_tier.map(|block| block.text.tokens()).sum()
     }
 
-    pub const fn budgets(&self) -> &Budgets {
+    pub const fn budgets(&self) -> &PromptBudgets {
         &self.budgets
     }
 
@@ -104,7 +106,7 @@ impl Cast {
         &self.memory
     }
 
-    pub(super) const fn episodes(&self) -> (u8, Why) {
+    pub(super) const fn episodes(&self) -> (u8, PromptCutReason) {
         self.episodes
     }
 
@@ -112,32 +114,32 @@ impl Cast {
         self.passages
     }
 
-    pub(super) const fn speech(&self) -> &Speech {
+    pub(super) const fn speech(&self) -> &HumanLanguages {
         &self.speech
     }
 
-    pub(super) const fn report(&self) -> &Report {
+    pub(super) const fn report(&self) -> &PromptReport {
         &self.report
     }
 }
 
 /// A team may look back less far or farther, but not where the agent never does.
-fn episodes(team: &Team, agent: &Agent) -> (u8, Why) {
+fn episodes(team: &Team, agent: &Agent) -> (u8, PromptCutReason) {
     match (agent.memory.recall, team.recall) {
-        (Recall::Never, _) => (0, Why::Policy),
-        (_, Some(_)) => (contract::recall_depth(team, agent), Why::Depth),
-        (_, None) => (contract::recall_depth(team, agent), Why::Policy),
+        (RecallMode::Never, _) => (0, PromptCutReason::Policy),
+        (_, Some(_)) => (contract::recall_depth(team, agent), PromptCutReason::Depth),
+        (_, None) => (contract::recall_depth(team, agent), PromptCutReason::Policy),
     }
 }
 
 /// The blocks of one tier and their tokens, as every prompt has them. A binding has none. Other tiers may set another
 /// number in this one's rules; it takes one token, whichever it is.
-pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
+pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (PromptSection, u32)> {
     let set = |rules: &[GuardrailRef]| rulebook::parameters(rules.iter());
     let blocks = match tier {
         Tier::Human(human) => of_human(human, &set(&human.guardrails)),
         Tier::Team(team) => of_team(team, &set(&team.guardrails)),
-        Tier::Agent(agent) => of_agent(agent, &set(&agent.guardrails), &Missing::none(agent)),
+        Tier::Agent(agent) => of_agent(agent, &set(&agent.guardrails), &MissingTools::none(agent)),
         Tier::Binding(_) => Vec::new(),
     };
     blocks.into_iter().map(|block| (block.section, block.text.tokens()))
@@ -146,10 +148,10 @@ pub(crate) fn written(tier: &Tier) -> impl Iterator<Item = (Section, u32)> {
 /// The tools in the agent's order, as many as may be offered and as fit their budget. The first are the core: a later
 /// one never pushes an earlier one out.
 fn offered(
-    tiers: &Tiers<'_>,
+    tiers: &PromptTiers<'_>,
     installed: &[Arc<ToolSpec>],
-    budgets: &Budgets,
-    report: &mut Report,
+    budgets: &PromptBudgets,
+    report: &mut PromptReport,
 ) -> Vec<Arc<ToolSpec>> {
     let most = usize::from(tiers.agent.limits.tools_offered);
     let (mut tools, mut spent) = (Vec::new(), 0_u32);
@@ -162,11 +164,17 @@ fn offered(
             spent += size;
             tools.push(tool.clone());
         } else {
-            let why = if fits { Why::Policy } else { Why::SectionBudget };
-            report.cuts.push(Cut { section: Section::ToolSchemas, index, tokens: size, left: 0, why });
+            let why = if fits { PromptCutReason::Policy } else { PromptCutReason::SectionBudget };
+            report.cuts.push(PromptCut {
+                section: PromptSection::ToolSchemas,
+                index,
+                tokens: size,
+                left: 0,
+                why,
+            });
         }
     }
-    report.add(Section::ToolSchemas, spent);
+    report.add(PromptSection::ToolSchemas, spent);
     tools
 }
 

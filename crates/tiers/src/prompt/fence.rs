@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 
 use siphasher::sip::SipHasher24;
 
-use super::text::{Data, tokens};
+use super::text::{UntrustedText, tokens};
 
 /// The installation's secret for fences. Whoever knows it could forge one.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl std::fmt::Debug for FenceKey {
 
 /// What stands in a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Label {
+pub(super) enum FenceLabel {
     Profile,
     Facts,
     Recall,
@@ -53,7 +53,7 @@ pub(super) enum Label {
     ToolResult,
 }
 
-impl Label {
+impl FenceLabel {
     const ALL: [Self; 5] = [Self::Profile, Self::Facts, Self::Recall, Self::Summary, Self::ToolResult];
 
     const fn words(self) -> &'static str {
@@ -69,7 +69,7 @@ impl Label {
     /// Tokens of both ends.
     pub(super) fn cost(self) -> u32 {
         static COSTS: LazyLock<[u32; 5]> = LazyLock::new(|| {
-            Label::ALL.map(|label| tokens(&opening(label, NO_CODE)) + tokens(&closing(NO_CODE)))
+            FenceLabel::ALL.map(|label| tokens(&opening(label, NO_CODE)) + tokens(&closing(NO_CODE)))
         });
         COSTS.get(self as usize).copied().unwrap_or_default()
     }
@@ -79,7 +79,7 @@ const DIGITS: usize = 15;
 const NO_CODE: &str = "000000000000000";
 const CODES: u64 = 1_000_000_000_000_000;
 
-fn opening(label: Label, code: &str) -> String {
+fn opening(label: FenceLabel, code: &str) -> String {
     format!("⟦data {code}: {}⟧\n", label.words())
 }
 
@@ -90,8 +90,8 @@ fn closing(code: &str) -> String {
 /// Writes the items in their fence to `out`; nothing where there are none. Gives the fence's code.
 pub(super) fn write<'a>(
     key: FenceKey,
-    label: Label,
-    items: impl Iterator<Item = &'a Data> + Clone,
+    label: FenceLabel,
+    items: impl Iterator<Item = &'a UntrustedText> + Clone,
     out: &mut String,
 ) -> Option<String> {
     let mut hasher = SipHasher24::new_with_key(&key.0);
@@ -294,7 +294,7 @@ mod tests {
 
     const KEY: FenceKey = FenceKey::new([7; 16]);
 
-    fn fenced(label: Label, items: &[Data]) -> String {
+    fn fenced(label: FenceLabel, items: &[UntrustedText]) -> String {
         let mut out = String::new();
         write(KEY, label, items.iter(), &mut out);
         out
@@ -337,29 +337,29 @@ mod tests {
 
     #[test]
     fn a_fence_has_the_code_of_its_key_its_label_and_its_text() {
-        let items = [Data::new("a"), Data::new("b")];
-        let text = fenced(Label::Facts, &items);
-        assert_eq!(text, fenced(Label::Facts, &items));
+        let items = [UntrustedText::new("a"), UntrustedText::new("b")];
+        let text = fenced(FenceLabel::Facts, &items);
+        assert_eq!(text, fenced(FenceLabel::Facts, &items));
         let code = |text: &str| text.chars().skip(6).take(DIGITS).collect::<String>();
         let mut other = String::new();
-        write(FenceKey::new([8; 16]), Label::Facts, items.iter(), &mut other);
+        write(FenceKey::new([8; 16]), FenceLabel::Facts, items.iter(), &mut other);
         let codes = [
             code(&text),
             code(&other),
-            code(&fenced(Label::Recall, &items)),
-            code(&fenced(Label::Facts, &items[..1])),
+            code(&fenced(FenceLabel::Recall, &items)),
+            code(&fenced(FenceLabel::Facts, &items[..1])),
         ];
         let distinct: std::collections::BTreeSet<_> = codes.iter().collect();
         assert_eq!(distinct.len(), codes.len(), "{codes:?}");
-        assert_eq!(fenced(Label::Facts, &[]), "");
-        assert_eq!(fenced(Label::Facts, &[Data::new("")]), "");
+        assert_eq!(fenced(FenceLabel::Facts, &[]), "");
+        assert_eq!(fenced(FenceLabel::Facts, &[UntrustedText::new("")]), "");
     }
 
     #[test]
     fn every_fence_costs_the_same() {
-        for label in Label::ALL {
+        for label in FenceLabel::ALL {
             for at in 0..400_u32 {
-                let items = [Data::new(&format!("fact {at}"))];
+                let items = [UntrustedText::new(&format!("fact {at}"))];
                 let text = fenced(label, &items);
                 assert_eq!(tokens(&text), label.cost() + items[0].tokens(), "{text}");
             }

@@ -5,13 +5,13 @@
 //! when nothing of these is left do the summary, the profile, long answers of tools and at last the message itself
 //! give way. Human, team and agent never do.
 
-use munshi_types::tier::Budgets;
+use munshi_types::tier::PromptBudgets;
 
-use super::cast::Cast;
-use super::fence::Label;
-use super::moment::{Moment, RecalledKind, Speaker, WRAPPING};
-use super::report::{Cut, Report, Section, Why};
-use super::text::{Data, Spoken};
+use super::cast::StaticPrompt;
+use super::fence::FenceLabel;
+use super::moment::{PromptSpeaker, RecallItemKind, TurnContext, WRAPPING};
+use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
+use super::text::{UntrustedText, UtteranceText};
 
 /// A fact that is less sure than this is no fact. In thousandths.
 const SURE: u16 = 600;
@@ -22,14 +22,14 @@ const LEAST: u32 = 24;
 /// The prompt can't be made: what must be in it is larger than all of it may be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("what the prompt must hold takes {needed} tokens, and it may have {most}: {}", self.hint())]
-pub struct TooLarge {
+pub struct PromptTooLarge {
     pub needed: u32,
     pub most: u32,
     /// Whether human, team, agent and tools alone are to blame.
     pub tiers: bool,
 }
 
-impl TooLarge {
+impl PromptTooLarge {
     const fn hint(&self) -> &'static str {
         if self.tiers {
             "shorten the tiers, offer fewer tools, or raise the agent's limits"
@@ -40,14 +40,14 @@ impl TooLarge {
 }
 
 /// Whether the cast leaves no room for the shortest message of a turn in which nothing else is known.
-pub(crate) fn without_room(cast: &Cast) -> Option<TooLarge> {
-    let moment = Moment::shortest(Spoken::new(&"word ".repeat(LEAST as usize * 2)));
+pub(crate) fn without_room(cast: &StaticPrompt) -> Option<PromptTooLarge> {
+    let moment = TurnContext::shortest(UtteranceText::new(&"word ".repeat(LEAST as usize * 2)));
     super::assemble(cast, &moment).err()
 }
 
 /// What is told of a moment.
 #[derive(Debug)]
-pub(super) struct Fitted {
+pub(super) struct FittedContext {
     pub(super) profile: bool,
     pub(super) facts: Vec<bool>,
     pub(super) recall: Vec<bool>,
@@ -55,18 +55,18 @@ pub(super) struct Fitted {
     /// The first turn of the history that is told.
     pub(super) history_from: usize,
     /// None where it stays as it is.
-    pub(super) message: Option<Spoken>,
+    pub(super) message: Option<UtteranceText>,
     /// Answers that were shortened, by exchange and answer.
-    pub(super) answers: Vec<(usize, usize, Data)>,
+    pub(super) answers: Vec<(usize, usize, UntrustedText)>,
     pub(super) words: usize,
 }
 
 pub(super) fn fit(
-    cast: &Cast,
-    moment: &Moment,
+    cast: &StaticPrompt,
+    moment: &TurnContext,
     envelope: u32,
-    report: &mut Report,
-) -> Result<Fitted, TooLarge> {
+    report: &mut PromptReport,
+) -> Result<FittedContext, PromptTooLarge> {
     let budgets = cast.budgets();
     let fixed = report.total;
     let mut fitting = Fitting::new(moment, report);
@@ -76,20 +76,20 @@ pub(super) fn fit(
     let most = fitting.report.most;
     let tiers = outside.saturating_add(LEAST.min(fitting.message + WRAPPING)) > most;
     let room = budgets.dynamic.min(most.saturating_sub(outside));
-    let why = if room < budgets.dynamic { Why::Ceiling } else { Why::DynamicBudget };
+    let why = if room < budgets.dynamic { PromptCutReason::Ceiling } else { PromptCutReason::DynamicBudget };
     fitting.shrink(room, why);
     let needed = outside.saturating_add(fitting.total());
     if tiers || fitting.total() > room {
-        return Err(TooLarge { needed, most: most.min(outside.saturating_add(room)), tiers });
+        return Err(PromptTooLarge { needed, most: most.min(outside.saturating_add(room)), tiers });
     }
     fitting.shares();
     Ok(fitting.fitted)
 }
 
 struct Fitting<'a> {
-    moment: &'a Moment,
-    report: &'a mut Report,
-    fitted: Fitted,
+    moment: &'a TurnContext,
+    report: &'a mut PromptReport,
+    fitted: FittedContext,
     // Tokens that are told, without fences.
     profile: u32,
     facts: u32,
@@ -107,24 +107,24 @@ const fn spoken(tokens: u32) -> u32 {
 }
 
 /// With its fence, where there is anything to put in.
-fn fenced(label: Label, tokens: u32) -> u32 {
+fn fenced(label: FenceLabel, tokens: u32) -> u32 {
     if tokens == 0 { 0 } else { tokens + label.cost() }
 }
 
 impl<'a> Fitting<'a> {
-    fn new(moment: &'a Moment, report: &'a mut Report) -> Self {
+    fn new(moment: &'a TurnContext, report: &'a mut PromptReport) -> Self {
         let answers = moment.exchanges.iter().flat_map(|exchange| &exchange.answers);
         Self {
-            profile: moment.profile.iter().map(Data::tokens).sum(),
+            profile: moment.profile.iter().map(UntrustedText::tokens).sum(),
             facts: moment.facts.iter().map(|fact| fact.text.tokens()).sum(),
             recall: moment.recall.iter().map(|recalled| recalled.text.tokens()).sum(),
-            summary: moment.summary.as_ref().map_or(0, Data::tokens),
+            summary: moment.summary.as_ref().map_or(0, UntrustedText::tokens),
             history: moment.history.iter().map(|turn| spoken(turn.text.tokens())).sum(),
             message: moment.message.tokens(),
-            asked: moment.exchanges.iter().map(super::Exchange::tokens).sum(),
-            answers: answers.map(|answer| spoken(fenced(Label::ToolResult, answer.text.tokens()))).sum(),
+            asked: moment.exchanges.iter().map(super::PromptExchange::tokens).sum(),
+            answers: answers.map(|answer| spoken(fenced(FenceLabel::ToolResult, answer.text.tokens()))).sum(),
             words: moment.words.iter().map(|word| word.text().tokens()).sum(),
-            fitted: Fitted {
+            fitted: FittedContext {
                 profile: true,
                 facts: vec![true; moment.facts.len()],
                 recall: vec![true; moment.recall.len()],
@@ -141,9 +141,9 @@ impl<'a> Fitting<'a> {
 
     /// All that changes from turn to turn, the envelope aside.
     fn total(&self) -> u32 {
-        fenced(Label::Profile, self.profile)
+        fenced(FenceLabel::Profile, self.profile)
             + self.memory()
-            + fenced(Label::Summary, self.summary)
+            + fenced(FenceLabel::Summary, self.summary)
             + self.history
             + spoken(self.message)
             + self.asked
@@ -151,35 +151,35 @@ impl<'a> Fitting<'a> {
     }
 
     fn memory(&self) -> u32 {
-        fenced(Label::Facts, self.facts) + fenced(Label::Recall, self.recall)
+        fenced(FenceLabel::Facts, self.facts) + fenced(FenceLabel::Recall, self.recall)
     }
 
-    fn cut(&mut self, section: Section, index: usize, tokens: u32, left: u32, why: Why) {
-        self.report.cuts.push(Cut { section, index, tokens, left, why });
+    fn cut(&mut self, section: PromptSection, index: usize, tokens: u32, left: u32, why: PromptCutReason) {
+        self.report.cuts.push(PromptCut { section, index, tokens, left, why });
     }
 
-    fn policies(&mut self, cast: &Cast) {
+    fn policies(&mut self, cast: &StaticPrompt) {
         let told = self.moment.history.len().saturating_sub(usize::from(cast.memory().history));
         while self.fitted.history_from < told {
-            self.drop_oldest(Why::Policy);
+            self.drop_oldest(PromptCutReason::Policy);
         }
         self.drop_answers_without_question();
         for at in 0..self.moment.facts.len() {
             if !cast.memory().facts {
-                self.drop_fact(at, Why::Policy);
+                self.drop_fact(at, PromptCutReason::Policy);
             } else if self.moment.facts.get(at).is_some_and(|fact| fact.confidence < SURE) {
-                self.drop_fact(at, Why::Unsure);
+                self.drop_fact(at, PromptCutReason::Unsure);
             }
         }
         while self.fitted.facts.iter().filter(|told| **told).count() > MOST_FACTS {
-            self.drop_least_sure(Why::Policy);
+            self.drop_least_sure(PromptCutReason::Policy);
         }
         let (episodes, whose) = cast.episodes();
-        self.keep_strongest(RecalledKind::Episode, episodes, whose);
-        self.keep_strongest(RecalledKind::Passage, cast.passages(), Why::Passages);
+        self.keep_strongest(RecallItemKind::Episode, episodes, whose);
+        self.keep_strongest(RecallItemKind::Passage, cast.passages(), PromptCutReason::Passages);
     }
 
-    fn keep_strongest(&mut self, kind: RecalledKind, most: u8, why: Why) {
+    fn keep_strongest(&mut self, kind: RecallItemKind, most: u8, why: PromptCutReason) {
         let is_kind = |at: usize| self.moment.recall.get(at).is_some_and(|recalled| recalled.kind == kind);
         let told = self.fitted.recall.iter().enumerate().filter(|(at, told)| **told && is_kind(*at)).count();
         for _ in usize::from(most)..told {
@@ -187,32 +187,32 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn sections(&mut self, budgets: &Budgets, envelope: u32) {
+    fn sections(&mut self, budgets: &PromptBudgets, envelope: u32) {
         while self.fitted.words > 0 && envelope + self.words > budgets.envelope {
             self.fitted.words -= 1;
             let at = self.fitted.words;
             let size = self.moment.words.get(at).map_or(0, |word| word.text().tokens());
             self.words -= size;
-            self.cut(Section::Words, at, size, 0, Why::SectionBudget);
+            self.cut(PromptSection::Words, at, size, 0, PromptCutReason::SectionBudget);
         }
-        if budgets.profile.is_some_and(|most| fenced(Label::Profile, self.profile) > most) {
-            self.drop_profile(Why::SectionBudget);
+        if budgets.profile.is_some_and(|most| fenced(FenceLabel::Profile, self.profile) > most) {
+            self.drop_profile(PromptCutReason::SectionBudget);
         }
         if let Some(most) = budgets.history {
-            while self.history > most && self.drop_oldest(Why::SectionBudget) {}
+            while self.history > most && self.drop_oldest(PromptCutReason::SectionBudget) {}
             self.drop_answers_without_question();
         }
         if let Some(most) = budgets.memory {
-            let why = Why::SectionBudget;
+            let why = PromptCutReason::SectionBudget;
             while self.memory() > most && (self.drop_weakest(None, why) || self.drop_least_sure(why)) {}
         }
         if let Some(most) = budgets.tool_results {
-            self.shorten_answers(most, Why::SectionBudget);
+            self.shorten_answers(most, PromptCutReason::SectionBudget);
         }
     }
 
     /// The order in which things give way.
-    fn shrink(&mut self, room: u32, why: Why) {
+    fn shrink(&mut self, room: u32, why: PromptCutReason) {
         if self.total() <= room {
             return;
         }
@@ -222,7 +222,7 @@ impl<'a> Fitting<'a> {
         if self.total() > room && self.summary > 0 {
             self.fitted.summary = false;
             let size = std::mem::take(&mut self.summary);
-            self.cut(Section::Summary, 0, size, 0, why);
+            self.cut(PromptSection::Summary, 0, size, 0, why);
         }
         if self.total() > room && self.profile > 0 {
             self.drop_profile(why);
@@ -234,38 +234,39 @@ impl<'a> Fitting<'a> {
         let over = self.total().saturating_sub(room);
         if over > 0 && self.message > LEAST {
             let short = self.moment.message.shortened(self.message.saturating_sub(over).max(LEAST));
-            self.cut(Section::Message, 0, self.message, short.tokens(), why);
+            self.cut(PromptSection::Message, 0, self.message, short.tokens(), why);
             self.message = short.tokens();
             self.fitted.message = Some(short);
         }
     }
 
-    fn drop_profile(&mut self, why: Why) {
+    fn drop_profile(&mut self, why: PromptCutReason) {
         self.fitted.profile = false;
         let size = std::mem::take(&mut self.profile);
-        self.cut(Section::Profile, 0, size, 0, why);
+        self.cut(PromptSection::Profile, 0, size, 0, why);
     }
 
-    fn drop_oldest(&mut self, why: Why) -> bool {
+    fn drop_oldest(&mut self, why: PromptCutReason) -> bool {
         let at = self.fitted.history_from;
         let Some(turn) = self.moment.history.get(at) else { return false };
         let size = spoken(turn.text.tokens());
         self.fitted.history_from += 1;
         self.history -= size;
-        self.cut(Section::History, at, size, 0, why);
+        self.cut(PromptSection::History, at, size, 0, why);
         true
     }
 
     /// A conversation that was cut begins with the person: providers want it so, and an answer alone misleads.
     fn drop_answers_without_question(&mut self) {
         let begins = |at: usize| self.moment.history.get(at).map(|turn| turn.speaker);
-        while self.fitted.history_from > 0 && begins(self.fitted.history_from) == Some(Speaker::Persona) {
-            self.drop_oldest(Why::NoQuestion);
+        while self.fitted.history_from > 0 && begins(self.fitted.history_from) == Some(PromptSpeaker::Persona)
+        {
+            self.drop_oldest(PromptCutReason::NoQuestion);
         }
     }
 
     /// The one with the lowest score, of all or of one kind; of equals the later one.
-    fn drop_weakest(&mut self, kind: Option<RecalledKind>, why: Why) -> bool {
+    fn drop_weakest(&mut self, kind: Option<RecallItemKind>, why: PromptCutReason) -> bool {
         let told = self
             .moment
             .recall
@@ -280,11 +281,11 @@ impl<'a> Fitting<'a> {
         if let Some(told) = self.fitted.recall.get_mut(at) {
             *told = false;
         }
-        self.cut(Section::Recall, at, size, 0, why);
+        self.cut(PromptSection::Recall, at, size, 0, why);
         true
     }
 
-    fn drop_least_sure(&mut self, why: Why) -> bool {
+    fn drop_least_sure(&mut self, why: PromptCutReason) -> bool {
         let told = self
             .moment
             .facts
@@ -297,26 +298,26 @@ impl<'a> Fitting<'a> {
         true
     }
 
-    fn drop_fact(&mut self, at: usize, why: Why) {
+    fn drop_fact(&mut self, at: usize, why: PromptCutReason) {
         let (Some(fact), Some(told)) = (self.moment.facts.get(at), self.fitted.facts.get_mut(at)) else {
             return;
         };
         *told = false;
         let size = fact.text.tokens();
         self.facts -= size;
-        self.cut(Section::Facts, at, size, 0, why);
+        self.cut(PromptSection::Facts, at, size, 0, why);
     }
 
     /// The newest answers have what they need; older ones share what is left. None goes altogether: every call must
     /// have its answer, and the model must know what it has done.
-    fn shorten_answers(&mut self, most: u32, why: Why) {
+    fn shorten_answers(&mut self, most: u32, why: PromptCutReason) {
         // The second time all are weighed anew.
-        self.report.cuts.retain(|cut| cut.section != Section::ToolResults);
+        self.report.cuts.retain(|cut| cut.section != PromptSection::ToolResults);
         let places = self.moment.exchanges.iter().enumerate().flat_map(|(step, exchange)| {
             exchange.answers.iter().enumerate().map(move |(at, answer)| (step, at, &answer.text))
         });
         let places: Vec<_> = places.collect();
-        let around = spoken(Label::ToolResult.cost());
+        let around = spoken(FenceLabel::ToolResult.cost());
         let least: u32 = places.iter().map(|(.., text)| text.tokens().min(LEAST) + around).sum();
         let mut spare = most.saturating_sub(least);
         let (mut total, mut shortened) = (0, Vec::new());
@@ -329,9 +330,9 @@ impl<'a> Fitting<'a> {
                 let short = text.shortened(LEAST + given);
                 size = short.tokens();
                 shortened.push((step, at, short));
-                self.cut(Section::ToolResults, index, text.tokens(), size, why);
+                self.cut(PromptSection::ToolResults, index, text.tokens(), size, why);
             }
-            total += spoken(fenced(Label::ToolResult, size));
+            total += spoken(fenced(FenceLabel::ToolResult, size));
         }
         self.answers = total;
         self.fitted.answers = shortened;
@@ -339,14 +340,14 @@ impl<'a> Fitting<'a> {
 
     fn shares(&mut self) {
         let shares = [
-            (Section::Profile, fenced(Label::Profile, self.profile)),
-            (Section::Facts, fenced(Label::Facts, self.facts)),
-            (Section::Recall, fenced(Label::Recall, self.recall)),
-            (Section::Summary, fenced(Label::Summary, self.summary)),
-            (Section::Words, self.words),
-            (Section::History, self.history),
-            (Section::Message, spoken(self.message)),
-            (Section::ToolResults, self.asked + self.answers),
+            (PromptSection::Profile, fenced(FenceLabel::Profile, self.profile)),
+            (PromptSection::Facts, fenced(FenceLabel::Facts, self.facts)),
+            (PromptSection::Recall, fenced(FenceLabel::Recall, self.recall)),
+            (PromptSection::Summary, fenced(FenceLabel::Summary, self.summary)),
+            (PromptSection::Words, self.words),
+            (PromptSection::History, self.history),
+            (PromptSection::Message, spoken(self.message)),
+            (PromptSection::ToolResults, self.asked + self.answers),
         ];
         shares.into_iter().for_each(|(section, tokens)| self.report.add(section, tokens));
     }

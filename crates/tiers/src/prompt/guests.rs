@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use munshi_types::ToolSpec;
 
-use super::cast::Cast;
-use super::moment::Moment;
-use super::report::{Cut, Report, Section, Why};
+use super::cast::StaticPrompt;
+use super::moment::TurnContext;
+use super::report::{PromptCut, PromptCutReason, PromptReport, PromptSection};
 
 /// Of what the tiers leave free, a part as large as this goes to tools of connectors at most: a prompt of schemas with
 /// no room for the message helps nobody.
@@ -14,9 +14,13 @@ const SHARE: u32 = 3;
 
 /// All tools of a prompt: the cast's own, and of the others the first that fit. These stand by name, so that the same
 /// choice is the same bytes.
-pub(super) fn tools(cast: &Cast, moment: &Moment, report: &mut Report) -> Vec<Arc<ToolSpec>> {
+pub(super) fn tools(
+    cast: &StaticPrompt,
+    moment: &TurnContext,
+    report: &mut PromptReport,
+) -> Vec<Arc<ToolSpec>> {
     let mut tools = cast.tools().to_vec();
-    let own = report.tokens(Section::ToolSchemas);
+    let own = report.tokens(PromptSection::ToolSchemas);
     let budget = cast.budgets().tool_schemas.map_or(u32::MAX, |budget| budget.saturating_sub(own));
     let room = budget.min(report.most.saturating_sub(report.total) / SHARE);
     let (mut spent, mut guests) = (0_u32, Vec::new());
@@ -26,10 +30,10 @@ pub(super) fn tools(cast: &Cast, moment: &Moment, report: &mut Report) -> Vec<Ar
             spent += guest.tokens;
             guests.push(guest.tool.clone());
         } else {
-            let why = if fits { Why::Policy } else { Why::SectionBudget };
+            let why = if fits { PromptCutReason::Policy } else { PromptCutReason::SectionBudget };
             let index = cast.tools().len() + at;
-            report.cuts.push(Cut {
-                section: Section::ToolSchemas,
+            report.cuts.push(PromptCut {
+                section: PromptSection::ToolSchemas,
                 index,
                 tokens: guest.tokens,
                 left: 0,
@@ -37,7 +41,7 @@ pub(super) fn tools(cast: &Cast, moment: &Moment, report: &mut Report) -> Vec<Ar
             });
         }
     }
-    report.add(Section::ToolSchemas, spent);
+    report.add(PromptSection::ToolSchemas, spent);
     guests.sort_by(|one, other| one.name.cmp(&other.name));
     tools.append(&mut guests);
     tools

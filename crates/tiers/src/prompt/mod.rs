@@ -7,9 +7,9 @@
 //!
 //! Nothing here waits or looks anything up, and the same values give the same bytes. Every text carries its tokens,
 //! counted when it was made, so that fitting a prompt into its budgets is only adding up. Human and team are never
-//! trimmed; of the rest goes what matters least, and the [`Report`] says what went and why.
+//! trimmed; of the rest goes what matters least, and the [`PromptReport`] says what went and why.
 //!
-//! Text that others wrote ([`Data`]) stands in fences that it can't end: see [`fence`].
+//! Text that others wrote ([`UntrustedText`]) stands in fences that it can't end: see [`fence`].
 //!
 //! # Layout
 //! - [`cast`]: the three tiers as text, made once a version; `blocks`: what each of them says
@@ -18,7 +18,7 @@
 //! - `guests`: tools of connectors; `fit`: what stays; `assemble`: the prompt; [`report`]: what became of every part
 //!
 //! # To add another part
-//! Add it to [`Section`], to [`Moment`], to what `fit` weighs and to what `assemble` writes.
+//! Add it to [`PromptSection`], to [`TurnContext`], to what `fit` weighs and to what `assemble` writes.
 
 mod assemble;
 mod blocks;
@@ -32,15 +32,16 @@ pub mod report;
 mod speech;
 pub mod text;
 
-pub use assemble::{Assembled, assemble};
+pub use assemble::{AssembledPrompt, assemble};
 pub(crate) use cast::written;
-pub use cast::{Cast, Tiers, tool_tokens};
+pub use cast::{PromptTiers, StaticPrompt, tool_tokens};
 pub use fence::FenceKey;
-pub use fit::TooLarge;
+pub use fit::PromptTooLarge;
 pub(crate) use fit::without_room;
 pub use moment::{
-    Answer, Envelope, Exchange, Fact, Guest, Moment, Recalled, RecalledKind, Speaker, TenantWord, Turn,
+    ConnectorToolSpec, PersonFact, PromptExchange, PromptSpeaker, PromptToolAnswer, PromptTurn, RecallItem,
+    RecallItemKind, TenantWord, TurnContext, TurnEnvelope,
 };
-pub use report::{Cut, Report, Section, Share, Why};
+pub use report::{PromptCut, PromptCutReason, PromptReport, PromptSection, SectionShare};
 pub use speech::reply_language;
-pub use text::{Data, Spoken, Text};
+pub use text::{CountedText, UntrustedText, UtteranceText};

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A part of the prompt, in the order they stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Section {
+pub enum PromptSection {
     ToolSchemas,
     Soul,
     Identity,
@@ -32,7 +32,7 @@ pub enum Section {
     ToolResults,
 }
 
-impl Section {
+impl PromptSection {
     /// The tier whose tokens these are.
     pub const fn tier(self) -> TierKind {
         match self {
@@ -52,28 +52,28 @@ impl Section {
 
 /// What a section took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Share {
-    pub section: Section,
+pub struct SectionShare {
+    pub section: PromptSection,
     /// With its fence and wrapping.
     pub tokens: u32,
 }
 
 /// Something that was left out or shortened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Cut {
-    pub section: Section,
+pub struct PromptCut {
+    pub section: PromptSection,
     /// Its place among its kind, as it was handed in.
     pub index: usize,
     /// What it would have taken.
     pub tokens: u32,
     /// What it takes now; 0 where it was left out.
     pub left: u32,
-    pub why: Why,
+    pub why: PromptCutReason,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum PromptCutReason {
     /// The agent's policy wants fewer, or none.
     Policy,
     /// The team looks back less far.
@@ -94,17 +94,17 @@ pub enum Why {
 
 /// The prompt by the numbers; what a call is stored with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
-    pub shares: Vec<Share>,
-    pub cuts: Vec<Cut>,
+pub struct PromptReport {
+    pub shares: Vec<SectionShare>,
+    pub cuts: Vec<PromptCut>,
     /// All shares together.
     pub total: u32,
     /// What the total may be: the ceiling without the room for the answer.
     pub most: u32,
 }
 
-impl Report {
-    pub fn tokens(&self, section: Section) -> u32 {
+impl PromptReport {
+    pub fn tokens(&self, section: PromptSection) -> u32 {
         self.shares.iter().filter(|share| share.section == section).map(|share| share.tokens).sum()
     }
 
@@ -112,9 +112,9 @@ impl Report {
         self.shares.iter().filter(|share| share.section.tier() == tier).map(|share| share.tokens).sum()
     }
 
-    pub(super) fn add(&mut self, section: Section, tokens: u32) {
+    pub(super) fn add(&mut self, section: PromptSection, tokens: u32) {
         if tokens > 0 {
-            self.shares.push(Share { section, tokens });
+            self.shares.push(SectionShare { section, tokens });
             self.total = self.total.saturating_add(tokens);
         }
     }

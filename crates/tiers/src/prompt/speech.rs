@@ -1,9 +1,12 @@
 //! Languages in words.
 
-use munshi_types::tier::{LanguageCode, LanguageLock, Speech};
+use munshi_types::tier::{HumanLanguages, LanguageCode, LanguageLock};
 
 /// The language a reply is in: the person's as far as the human's lock lets it.
-pub fn reply_language<'a>(speech: &'a Speech, person: Option<&'a LanguageCode>) -> Option<&'a LanguageCode> {
+pub fn reply_language<'a>(
+    speech: &'a HumanLanguages,
+    person: Option<&'a LanguageCode>,
+) -> Option<&'a LanguageCode> {
     let first = speech.languages.first();
     let Some(person) = person else { return first };
     match speech.lock {
@@ -14,7 +17,7 @@ pub fn reply_language<'a>(speech: &'a Speech, person: Option<&'a LanguageCode>) 
 }
 
 /// As it is listed; the same language in other letters is the next best.
-fn listed<'a>(speech: &'a Speech, person: &LanguageCode) -> Option<&'a LanguageCode> {
+fn listed<'a>(speech: &'a HumanLanguages, person: &LanguageCode) -> Option<&'a LanguageCode> {
     let same = |code: &&LanguageCode| base(code) == base(person);
     let exactly = speech.languages.iter().find(|code| *code == person);
     exactly.or_else(|| speech.languages.iter().find(same))
@@ -76,7 +79,11 @@ mod tests {
 
     #[test]
     fn a_reply_follows_the_person_as_far_as_the_lock_lets_it() {
-        let speech = |lock| Speech { languages: vec![code("kn"), code("en")], lock, ..Speech::default() };
+        let speech = |lock| HumanLanguages {
+            languages: vec![code("kn"), code("en")],
+            lock,
+            ..HumanLanguages::default()
+        };
         let cases = [
             (LanguageLock::Open, Some("ta"), "ta"),
             (LanguageLock::Open, None, "kn"),
@@ -89,7 +96,7 @@ mod tests {
             let (speech, person) = (speech(lock), person.map(code));
             assert_eq!(reply_language(&speech, person.as_ref()), Some(&code(reply)), "{lock:?} {person:?}");
         }
-        let silent = Speech { languages: Vec::new(), ..Speech::default() };
+        let silent = HumanLanguages { languages: Vec::new(), ..HumanLanguages::default() };
         assert_eq!(reply_language(&silent, None), None);
     }
 

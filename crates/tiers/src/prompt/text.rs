@@ -13,12 +13,12 @@ pub(super) fn tokens(text: &str) -> u32 {
 
 /// Text of the product or of a tenant, taken as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct CountedText {
     text: Arc<str>,
     tokens: u32,
 }
 
-impl Text {
+impl CountedText {
     pub fn new(text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         Self { tokens: tokens(&text), text }
@@ -41,18 +41,18 @@ impl Text {
 /// Something that others wrote: a memory, a passage, a tool's answer, a visitor's own words about themselves. It is one
 /// item of a list, every line of it indented, with nothing in it that looks like a fence. See [`fence`](super::fence).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Data(Text);
+pub struct UntrustedText(CountedText);
 
-impl Data {
+impl UntrustedText {
     /// Makes it harmless and counts it.
     pub fn new(raw: &str) -> Self {
-        Self(Text::new(item(raw)))
+        Self(CountedText::new(item(raw)))
     }
 
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
     pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_item(&text) { Self(Text::stored(text, tokens)) } else { Self::new(&text) }
+        if is_item(&text) { Self(CountedText::stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -77,17 +77,17 @@ impl Data {
 /// What the person or the persona said. It goes to the model as a message, so it needs no fence; but it can't hold one
 /// either.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spoken(Text);
+pub struct UtteranceText(CountedText);
 
-impl Spoken {
+impl UtteranceText {
     pub fn new(raw: &str) -> Self {
-        Self(Text::new(harmless(raw)))
+        Self(CountedText::new(harmless(raw)))
     }
 
     /// As it was stored: what [`Self::as_str`] gave, with its count. Anything else is treated as new.
     pub fn stored(text: impl Into<Arc<str>>, tokens: u32) -> Self {
         let text = text.into();
-        if is_harmless(&text) { Self(Text::stored(text, tokens)) } else { Self::new(&text) }
+        if is_harmless(&text) { Self(CountedText::stored(text, tokens)) } else { Self::new(&text) }
     }
 
     pub fn as_str(&self) -> &str {
@@ -136,7 +136,7 @@ fn is_item(text: &str) -> bool {
 
 /// The longest beginning that fits together with what is said about the rest. Only texts that are too long come here,
 /// so it may count.
-fn shortened(text: &str, most: u32, put: impl Fn(&str, &str) -> String) -> Text {
+fn shortened(text: &str, most: u32, put: impl Fn(&str, &str) -> String) -> CountedText {
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     let whole = tokens(text);
     let cut = |end: usize| {
@@ -150,7 +150,7 @@ fn shortened(text: &str, most: u32, put: impl Fn(&str, &str) -> String) -> Text 
         let end = ends.get(middle).copied().unwrap_or(text.len());
         if tokens(&cut(end)) <= most { low = middle } else { high = middle - 1 }
     }
-    Text::new(cut(ends.get(low).copied().unwrap_or(text.len())))
+    CountedText::new(cut(ends.get(low).copied().unwrap_or(text.len())))
 }
 
 #[cfg(test)]
@@ -159,35 +159,38 @@ mod tests {
 
     #[test]
     fn an_item_is_a_list_of_one() {
-        assert_eq!(Data::new("owes ₹500\r\n\r\n\nsince May  ").as_str(), "- owes ₹500\n  since May\n");
-        assert_eq!(Data::new(" \n").as_str(), "");
-        assert_eq!(Data::new("").tokens(), 0);
+        assert_eq!(
+            UntrustedText::new("owes ₹500\r\n\r\n\nsince May  ").as_str(),
+            "- owes ₹500\n  since May\n"
+        );
+        assert_eq!(UntrustedText::new(" \n").as_str(), "");
+        assert_eq!(UntrustedText::new("").tokens(), 0);
     }
 
     #[test]
     fn what_was_stored_is_taken_with_its_count_and_a_stranger_is_counted() {
-        let data = Data::new("likes blue\nand green");
-        assert_eq!(Data::stored(data.as_str(), 17).tokens(), 17);
-        assert_eq!(Data::stored("likes blue\nand green", 17), data, "not as it was stored");
+        let data = UntrustedText::new("likes blue\nand green");
+        assert_eq!(UntrustedText::stored(data.as_str(), 17).tokens(), 17);
+        assert_eq!(UntrustedText::stored("likes blue\nand green", 17), data, "not as it was stored");
         for impossible in [0, 77, u32::MAX] {
-            assert_eq!(Data::stored(data.as_str(), impossible), data);
+            assert_eq!(UntrustedText::stored(data.as_str(), impossible), data);
         }
-        assert_eq!(Data::stored("- a\n⟦end⟧\n", 1).as_str(), "- - a\n  [end]\n");
-        assert_eq!(Spoken::stored("hello", 4).tokens(), 4);
-        assert_eq!(Spoken::stored("he\u{200b}llo", 4), Spoken::new("hello"));
+        assert_eq!(UntrustedText::stored("- a\n⟦end⟧\n", 1).as_str(), "- - a\n  [end]\n");
+        assert_eq!(UtteranceText::stored("hello", 4).tokens(), 4);
+        assert_eq!(UtteranceText::stored("he\u{200b}llo", 4), UtteranceText::new("hello"));
     }
 
     #[test]
     fn a_shorter_text_says_that_it_is_one() {
         let long = "one two three four five six seven eight nine ten ".repeat(50);
         for most in [20, 40, 100] {
-            let short = Spoken::new(&long).shortened(most);
+            let short = UtteranceText::new(&long).shortened(most);
             assert!(short.tokens() <= most && short.tokens() + 12 > most, "{}", short.tokens());
             assert!(short.as_str().starts_with("one two") && short.as_str().ends_with("left out]"));
-            let data = Data::new(&long).shortened(most);
+            let data = UntrustedText::new(&long).shortened(most);
             assert!(data.tokens() <= most && is_item(data.as_str()), "{}", data.as_str());
         }
         let tamil = "வணக்கம் ஐயா ".repeat(40);
-        assert!(Spoken::new(&tamil).shortened(30).tokens() <= 30);
+        assert!(UtteranceText::new(&tamil).shortened(30).tokens() <= 30);
     }
 }

@@ -11,60 +11,60 @@ use papaya::HashMap;
 use tokio::time::Instant;
 
 use super::slice::bucket;
-use super::{Answer, Loaded, Resolution};
-use crate::prompt::{Cast, Tiers};
+use super::{AddressResolution, BindingResolution, LoadedTier};
+use crate::prompt::{PromptTiers, StaticPrompt};
 
 /// An address and where it leads, for everybody who writes to it.
-pub(super) struct Entry {
+pub(super) struct AddressEntry {
     pub(super) tenant: TenantId,
-    pub(super) leads: Leads,
+    pub(super) leads: AddressTarget,
 }
 
-pub(super) enum Leads {
-    Bound { binding: BindingId, main: Arc<Resolution>, slices: Vec<Arm> },
+pub(super) enum AddressTarget {
+    Bound { binding: BindingId, main: Arc<BindingResolution>, slices: Vec<SliceArm> },
     TenantPaused(TenantName),
     TenantArchived(TenantName),
     BindingArchived { tenant: TenantName, binding: TierName },
 }
 
 /// One slice: the people whose part is below `end` and not in a slice before it.
-pub(super) struct Arm {
+pub(super) struct SliceArm {
     pub(super) end: u8,
-    pub(super) resolution: Arc<Resolution>,
+    pub(super) resolution: Arc<BindingResolution>,
 }
 
-impl Entry {
-    pub(super) fn answer(&self, person: Option<&str>) -> Answer {
+impl AddressEntry {
+    pub(super) fn answer(&self, person: Option<&str>) -> AddressResolution {
         match &self.leads {
-            Leads::Bound { binding, main, slices } => {
+            AddressTarget::Bound { binding, main, slices } => {
                 let part = || person.map(|person| bucket(*binding, person));
                 let arm = match slices.is_empty() {
                     true => None,
                     false => part().and_then(|part| slices.iter().find(|arm| part < arm.end)),
                 };
-                Answer::Bound(arm.map_or(main, |arm| &arm.resolution).clone())
+                AddressResolution::Bound(arm.map_or(main, |arm| &arm.resolution).clone())
             }
-            Leads::TenantPaused(name) => Answer::TenantPaused(name.clone()),
-            Leads::TenantArchived(name) => Answer::TenantArchived(name.clone()),
-            Leads::BindingArchived { tenant, binding } => {
-                Answer::BindingArchived { tenant: tenant.clone(), binding: binding.clone() }
+            AddressTarget::TenantPaused(name) => AddressResolution::TenantPaused(name.clone()),
+            AddressTarget::TenantArchived(name) => AddressResolution::TenantArchived(name.clone()),
+            AddressTarget::BindingArchived { tenant, binding } => {
+                AddressResolution::BindingArchived { tenant: tenant.clone(), binding: binding.clone() }
             }
         }
     }
 }
 
 /// A tier's id and version; of an agent also those of all it extends.
-pub(super) type Versions = Vec<(TierId, u32)>;
+pub(super) type TierVersions = Vec<(TierId, u32)>;
 
-pub(super) struct Cache {
-    entries: HashMap<RoutingKey, Entry>,
+pub(super) struct ResolutionCache {
+    entries: HashMap<RoutingKey, AddressEntry>,
     /// The same by name, for those who know it.
-    names: HashMap<(TenantName, TierName), Entry>,
-    pub(super) humans: HashMap<Versions, Arc<Loaded<Human>>>,
-    pub(super) teams: HashMap<Versions, Arc<Loaded<Team>>>,
-    pub(super) agents: HashMap<Versions, Arc<Loaded<Agent>>>,
+    names: HashMap<(TenantName, TierName), AddressEntry>,
+    pub(super) humans: HashMap<TierVersions, Arc<LoadedTier<Human>>>,
+    pub(super) teams: HashMap<TierVersions, Arc<LoadedTier<Team>>>,
+    pub(super) agents: HashMap<TierVersions, Arc<LoadedTier<Agent>>>,
     /// By the versions of human and team, then those of the agent.
-    casts: HashMap<Versions, Arc<Cast>>,
+    casts: HashMap<TierVersions, Arc<StaticPrompt>>,
     /// What is installed. The same for as long as the process lives, so no cast is made of other tools.
     tools: Vec<Arc<ToolSpec>>,
     /// The count of changes up to which entries were forgotten.
@@ -74,7 +74,7 @@ pub(super) struct Cache {
     looked: AtomicU64,
 }
 
-impl Default for Cache {
+impl Default for ResolutionCache {
     fn default() -> Self {
         Self {
             entries: HashMap::new(),
@@ -91,40 +91,50 @@ impl Default for Cache {
     }
 }
 
-impl Cache {
+impl ResolutionCache {
     pub(super) fn offering(tools: Vec<Arc<ToolSpec>>) -> Self {
         Self { tools, ..Self::default() }
     }
 
     /// The three as text: made when these versions are first met.
-    pub(super) fn cast(&self, human: &Human, team: &Team, agent: &Agent, versions: Versions) -> Arc<Cast> {
+    pub(super) fn cast(
+        &self,
+        human: &Human,
+        team: &Team,
+        agent: &Agent,
+        versions: TierVersions,
+    ) -> Arc<StaticPrompt> {
         if let Some(known) = self.casts.pin().get(&versions) {
             return known.clone();
         }
-        let cast = Arc::new(Cast::new(&Tiers { human, team, agent, installed: &self.tools }));
+        let cast = Arc::new(StaticPrompt::new(&PromptTiers { human, team, agent, installed: &self.tools }));
         self.casts.pin().insert(versions, cast.clone());
         cast
     }
 
-    pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
+    pub(super) fn get(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
         Some(self.entries.pin().get(key)?.answer(person))
     }
 
     /// Keeps what was read when the count stood at `count`. If the watch has gone past that meanwhile, it may have
     /// looked for this entry before it was here; then it is forgotten at once, and the next message asks again.
-    pub(super) fn keep(&self, key: &RoutingKey, entry: Entry, count: i64) {
+    pub(super) fn keep(&self, key: &RoutingKey, entry: AddressEntry, count: i64) {
         self.entries.pin().insert(key.clone(), entry);
         if self.known.load(Ordering::SeqCst) > count {
             self.entries.pin().remove(key);
         }
     }
 
-    pub(super) fn named(&self, name: &(TenantName, TierName), person: Option<&str>) -> Option<Answer> {
+    pub(super) fn named(
+        &self,
+        name: &(TenantName, TierName),
+        person: Option<&str>,
+    ) -> Option<AddressResolution> {
         Some(self.names.pin().get(name)?.answer(person))
     }
 
     /// As [`Self::keep`], by name.
-    pub(super) fn keep_named(&self, name: &(TenantName, TierName), entry: Entry, count: i64) {
+    pub(super) fn keep_named(&self, name: &(TenantName, TierName), entry: AddressEntry, count: i64) {
         self.names.pin().insert(name.clone(), entry);
         if self.known.load(Ordering::SeqCst) > count {
             self.names.pin().remove(name);
@@ -165,16 +175,16 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::tier::KeyKind;
+    use munshi_types::tier::RoutingKeyKind;
 
-    fn paused(tenant: TenantId) -> Entry {
-        Entry { tenant, leads: Leads::TenantPaused("shop".parse().unwrap()) }
+    fn paused(tenant: TenantId) -> AddressEntry {
+        AddressEntry { tenant, leads: AddressTarget::TenantPaused("shop".parse().unwrap()) }
     }
 
     #[test]
     fn what_was_read_before_a_change_and_comes_after_it_is_not_kept() {
-        let (cache, tenant) = (Cache::default(), TenantId::from_uuid(uuid::Uuid::from_u128(1)));
-        let key = RoutingKey::new(KeyKind::Handle, "shop").unwrap();
+        let (cache, tenant) = (ResolutionCache::default(), TenantId::from_uuid(uuid::Uuid::from_u128(1)));
+        let key = RoutingKey::new(RoutingKeyKind::Handle, "shop").unwrap();
         cache.keep(&key, paused(tenant), 4);
         assert!(cache.get(&key, None).is_some(), "nobody has looked yet");
         cache.forget(&[tenant].into(), 5);
@@ -188,15 +198,15 @@ mod tests {
 
     #[test]
     fn versions_that_nobody_holds_are_let_go() {
-        let cache = Cache::default();
+        let cache = ResolutionCache::default();
         let id = TierId::from_uuid(uuid::Uuid::from_u128(1));
         let tier = |version| {
-            Arc::new(Loaded {
+            Arc::new(LoadedTier {
                 id,
                 name: "meera".parse().unwrap(),
                 version,
                 body: Human::default(),
-                tokens: crate::size::Tokens::default(),
+                tokens: crate::size::TierTokenCounts::default(),
                 bases: Vec::new(),
             })
         };

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use munshi_store::{PageRequest, PlatformTx, Tx, tenants};
 use munshi_types::tier::{
-    Agent, Binding, Candidate, Human, RoutingKey, Slice, Team, TierKind, TierName, TierRef, TierStatus,
+    Agent, Binding, BindingSlice, Human, RoutingKey, SliceCandidate, Team, TierKind, TierName, TierRef,
+    TierStatus,
 };
 use munshi_types::{BindingId, Id, Tenant, TenantId, TenantName, TenantStatus, TierId};
 use papaya::HashMap;
 
-use super::cache::{Arm, Cache, Entry, Leads, Versions};
-use super::{Loaded, Resolution};
+use super::cache::{AddressEntry, AddressTarget, ResolutionCache, SliceArm, TierVersions};
+use super::{BindingResolution, LoadedTier};
 use crate::draft::Tier;
 use crate::error::{Error, Result};
 use crate::keys;
 use crate::merge;
-use crate::plan::Stored;
+use crate::plan::StoredTier;
 use crate::rows;
 use crate::size::measure;
 
@@ -23,8 +24,8 @@ use crate::size::measure;
 pub(super) fn by_key(
     tx: &mut PlatformTx<'_>,
     key: &RoutingKey,
-    cache: &Cache,
-) -> Result<Option<(Entry, i64)>> {
+    cache: &ResolutionCache,
+) -> Result<Option<(AddressEntry, i64)>> {
     let Some((tenant, binding)) = keys::find(tx, key)? else { return Ok(None) };
     let count = rows::count(tx)?;
     let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
@@ -38,8 +39,8 @@ pub(super) fn by_name(
     tx: &mut PlatformTx<'_>,
     name: &TenantName,
     binding: &TierName,
-    cache: &Cache,
-) -> Result<Option<(Entry, i64)>> {
+    cache: &ResolutionCache,
+) -> Result<Option<(AddressEntry, i64)>> {
     let count = rows::count(tx)?;
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Err(Error::NoTenant(name.clone())) };
     let entry = entry(tx, &tenant, cache, |tx| rows::find(tx, TierKind::Binding, binding))?;
@@ -51,8 +52,8 @@ pub(super) fn by_id(
     tx: &mut PlatformTx<'_>,
     tenant: TenantId,
     binding: BindingId,
-    cache: &Cache,
-) -> Result<Option<Entry>> {
+    cache: &ResolutionCache,
+) -> Result<Option<AddressEntry>> {
     let Some(tenant) = tenants::find(tx, tenant)? else { return Ok(None) };
     entry(tx, &tenant, cache, |tx| rows::find_by_id(tx, TierId::from_uuid(binding.as_uuid())))
 }
@@ -76,42 +77,47 @@ pub(crate) fn holders(tx: &mut PlatformTx<'_>, binding: &TierName) -> Result<Opt
 fn entry(
     tx: &mut PlatformTx<'_>,
     tenant: &Tenant,
-    cache: &Cache,
-    find: impl FnOnce(&mut Tx<'_>) -> Result<Option<Stored>>,
-) -> Result<Option<Entry>> {
+    cache: &ResolutionCache,
+    find: impl FnOnce(&mut Tx<'_>) -> Result<Option<StoredTier>>,
+) -> Result<Option<AddressEntry>> {
     let leads = match tenant.status {
-        TenantStatus::Paused => Some(Leads::TenantPaused(tenant.name.clone())),
-        TenantStatus::Archived => Some(Leads::TenantArchived(tenant.name.clone())),
+        TenantStatus::Paused => Some(AddressTarget::TenantPaused(tenant.name.clone())),
+        TenantStatus::Archived => Some(AddressTarget::TenantArchived(tenant.name.clone())),
         TenantStatus::Active => tx.as_tenant(tenant.id, |tx| match find(tx)? {
             Some(found) => leads(tx, tenant, found, cache).map(Some),
             None => Ok(None),
         })?,
     };
-    Ok(leads.map(|leads| Entry { tenant: tenant.id, leads }))
+    Ok(leads.map(|leads| AddressEntry { tenant: tenant.id, leads }))
 }
 
-fn leads(tx: &mut Tx<'_>, tenant: &Tenant, found: Stored, cache: &Cache) -> Result<Leads> {
+fn leads(
+    tx: &mut Tx<'_>,
+    tenant: &Tenant,
+    found: StoredTier,
+    cache: &ResolutionCache,
+) -> Result<AddressTarget> {
     if found.status == TierStatus::Archived {
-        return Ok(Leads::BindingArchived { tenant: tenant.name.clone(), binding: found.name });
+        return Ok(AddressTarget::BindingArchived { tenant: tenant.name.clone(), binding: found.name });
     }
     let loader = Loader { tenant, cache };
     let body = binding_of(&found)?;
     let slices = loader.slices(tx, &found, &body)?;
     let binding = rows::as_binding(found.id);
-    Ok(Leads::Bound { binding, main: Arc::new(loader.resolution(tx, &found, body, None)?), slices })
+    Ok(AddressTarget::Bound { binding, main: Arc::new(loader.resolution(tx, &found, body, None)?), slices })
 }
 
 struct Loader<'a> {
     tenant: &'a Tenant,
-    cache: &'a Cache,
+    cache: &'a ResolutionCache,
 }
 
 impl Loader<'_> {
-    fn slices(&self, tx: &mut Tx<'_>, found: &Stored, binding: &Binding) -> Result<Vec<Arm>> {
+    fn slices(&self, tx: &mut Tx<'_>, found: &StoredTier, binding: &Binding) -> Result<Vec<SliceArm>> {
         let (mut arms, mut end) = (Vec::new(), 0_u8);
         for slice in &binding.slices {
             end = end.saturating_add(slice.share);
-            arms.push(Arm { end, resolution: Arc::new(self.candidate(tx, found, binding, slice)?) });
+            arms.push(SliceArm { end, resolution: Arc::new(self.candidate(tx, found, binding, slice)?) });
         }
         Ok(arms)
     }
@@ -119,31 +125,31 @@ impl Loader<'_> {
     fn candidate(
         &self,
         tx: &mut Tx<'_>,
-        found: &Stored,
+        found: &StoredTier,
         binding: &Binding,
-        slice: &Slice,
-    ) -> Result<Resolution> {
+        slice: &BindingSlice,
+    ) -> Result<BindingResolution> {
         match &slice.candidate {
-            Candidate::Binding(name) => {
+            SliceCandidate::Binding(name) => {
                 let other = rows::find(tx, TierKind::Binding, name)?;
                 let other = other.ok_or_else(|| lost(&format!("binding {name} of slice {}", slice.name)))?;
                 let body = binding_of(&other)?;
                 self.resolution(tx, &other, body, Some(slice))
             }
-            Candidate::Tiers { .. } => self.resolution(tx, found, binding.clone(), Some(slice)),
+            SliceCandidate::Tiers { .. } => self.resolution(tx, found, binding.clone(), Some(slice)),
         }
     }
 
     fn resolution(
         &self,
         tx: &mut Tx<'_>,
-        found: &Stored,
+        found: &StoredTier,
         binding: Binding,
-        slice: Option<&Slice>,
-    ) -> Result<Resolution> {
+        slice: Option<&BindingSlice>,
+    ) -> Result<BindingResolution> {
         let now = |name: &TierName| TierRef { name: name.clone(), version: None };
         let (mut human, mut team, mut agent) = (now(&binding.human), now(&binding.team), now(&binding.agent));
-        if let Some(Candidate::Tiers { human: other, team: another, agent: third }) =
+        if let Some(SliceCandidate::Tiers { human: other, team: another, agent: third }) =
             slice.map(|slice| &slice.candidate)
         {
             human = other.clone().unwrap_or(human);
@@ -154,7 +160,7 @@ impl Loader<'_> {
         let (agent, mut versions) = self.agent(tx, &agent)?;
         versions.splice(0..0, [(human.id, human.version), (team.id, team.version)]);
         let cast = self.cache.cast(&human.body, &team.body, &agent.body, versions);
-        Ok(Resolution {
+        Ok(BindingResolution {
             tenant: self.tenant.id,
             tenant_name: self.tenant.name.clone(),
             zone: self.tenant.zone.clone(),
@@ -170,14 +176,14 @@ impl Loader<'_> {
         })
     }
 
-    fn human(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Human>>> {
+    fn human(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<LoadedTier<Human>>> {
         kept(tx, TierKind::Human, wanted, &self.cache.humans, |tier| match tier {
             Tier::Human(human) => Some(human),
             _ => None,
         })
     }
 
-    fn team(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<Loaded<Team>>> {
+    fn team(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<Arc<LoadedTier<Team>>> {
         kept(tx, TierKind::Team, wanted, &self.cache.teams, |tier| match tier {
             Tier::Team(team) => Some(team),
             _ => None,
@@ -185,7 +191,7 @@ impl Loader<'_> {
     }
 
     /// With the versions of it and of all it extends: bindings share it as long as these are the same.
-    fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<(Arc<Loaded<Agent>>, Versions)> {
+    fn agent(&self, tx: &mut Tx<'_>, wanted: &TierRef) -> Result<(Arc<LoadedTier<Agent>>, TierVersions)> {
         let mut line = vec![stored(tx, TierKind::Agent, wanted)?];
         while let Some(base) = line.last().and_then(|agent| merge::extended(&agent.body)) {
             if line.len() >= merge::LONGEST_CHAIN {
@@ -194,7 +200,7 @@ impl Loader<'_> {
             line.push(stored(tx, TierKind::Agent, &TierRef { name: base, version: None })?);
         }
         line.reverse();
-        let versions: Versions = line.iter().map(|agent| (agent.id, agent.version)).collect();
+        let versions: TierVersions = line.iter().map(|agent| (agent.id, agent.version)).collect();
         if let Some(known) = self.cache.agents.pin().get(&versions) {
             return Ok((known.clone(), versions));
         }
@@ -206,7 +212,7 @@ impl Loader<'_> {
         // The count that was stored is from before a base changed.
         let tokens = if bases.is_empty() { own.tokens } else { measure(&Tier::Agent(body.clone())) };
         let loaded =
-            Arc::new(Loaded { id: own.id, name: own.name, version: own.version, body, tokens, bases });
+            Arc::new(LoadedTier { id: own.id, name: own.name, version: own.version, body, tokens, bases });
         self.cache.agents.pin().insert(versions.clone(), loaded.clone());
         Ok((loaded, versions))
     }
@@ -216,22 +222,22 @@ fn kept<T>(
     tx: &mut Tx<'_>,
     kind: TierKind,
     wanted: &TierRef,
-    cache: &HashMap<Versions, Arc<Loaded<T>>>,
+    cache: &HashMap<TierVersions, Arc<LoadedTier<T>>>,
     of: impl Fn(Tier) -> Option<T>,
-) -> Result<Arc<Loaded<T>>> {
+) -> Result<Arc<LoadedTier<T>>> {
     let head = rows::head(tx, kind, &wanted.name)?.ok_or_else(|| lost(&format!("{kind} {}", wanted.name)))?;
     let versions = vec![(head.0, wanted.version.unwrap_or(head.1))];
     if let Some(known) = cache.pin().get(&versions) {
         return Ok(known.clone());
     }
-    let Stored { id, name, version, body, tokens, .. } = stored(tx, kind, wanted)?;
+    let StoredTier { id, name, version, body, tokens, .. } = stored(tx, kind, wanted)?;
     let body = of(Tier::read(kind, &body)?).ok_or_else(|| lost(&format!("{kind} {name}")))?;
-    let loaded = Arc::new(Loaded { id, name, version, body, tokens, bases: Vec::new() });
+    let loaded = Arc::new(LoadedTier { id, name, version, body, tokens, bases: Vec::new() });
     cache.pin().insert(versions, loaded.clone());
     Ok(loaded)
 }
 
-fn stored(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<Stored> {
+fn stored(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<StoredTier> {
     let found = match wanted.version {
         Some(version) => rows::find_at(tx, kind, &wanted.name, version)?,
         None => rows::find(tx, kind, &wanted.name)?,
@@ -239,7 +245,7 @@ fn stored(tx: &mut Tx<'_>, kind: TierKind, wanted: &TierRef) -> Result<Stored> {
     found.ok_or_else(|| lost(&format!("{kind} {wanted}")))
 }
 
-fn binding_of(found: &Stored) -> Result<Binding> {
+fn binding_of(found: &StoredTier) -> Result<Binding> {
     match Tier::read(TierKind::Binding, &found.body)? {
         Tier::Binding(binding) => Ok(binding),
         _ => Err(lost(&format!("binding {}", found.name))),

@@ -1,10 +1,10 @@
 //! From an address to a binding and its three versions.
 //!
 //! The first message for an address asks the database; after that the answer comes from memory, without a lock. A node
-//! keeps asking what changed past the count it knows ([`Resolver::watch`]), so a change by any process shows within a
+//! keeps asking what changed past the count it knows ([`BindingResolver::watch`]), so a change by any process shows within a
 //! second. The count is stored, so no change can be missed for good; and once a minute everything is looked up anew.
 //!
-//! With the three versions comes their [`Cast`]: the text of the prompt that is the same in every turn, made once for
+//! With the three versions comes their [`StaticPrompt`]: the text of the prompt that is the same in every turn, made once for
 //! those versions. So a turn is an answer from memory and [`assemble`](crate::prompt::assemble).
 //!
 //! # Layout
@@ -22,17 +22,17 @@ use munshi_types::tier::{Agent, Binding, Human, RoutingKey, Team, TierName};
 use munshi_types::{BindingId, TenantId, TenantName, TierId, ToolSpec, Zone};
 
 use crate::error::Result;
-use crate::prompt::Cast;
-use crate::size::Tokens;
-use cache::Cache;
+use crate::prompt::StaticPrompt;
+use crate::size::TierTokenCounts;
+use cache::ResolutionCache;
 
 pub(crate) use load::holders;
 pub use slice::bucket;
 
 /// Where an address leads.
 #[derive(Clone, Debug)]
-pub enum Answer {
-    Bound(Arc<Resolution>),
+pub enum AddressResolution {
+    Bound(Arc<BindingResolution>),
     /// The tenant rests; what comes in is kept for when it is woken.
     TenantPaused(TenantName),
     /// For good.
@@ -47,7 +47,7 @@ pub enum Answer {
 
 /// All that is known of a binding for one turn. It does not change while it is held, whatever is applied meanwhile.
 #[derive(Clone, Debug)]
-pub struct Resolution {
+pub struct BindingResolution {
     pub tenant: TenantId,
     pub tenant_name: TenantName,
     /// Days begin by it.
@@ -56,65 +56,65 @@ pub struct Resolution {
     pub binding_name: TierName,
     pub binding_version: u32,
     pub binding: Binding,
-    pub human: Arc<Loaded<Human>>,
-    pub team: Arc<Loaded<Team>>,
+    pub human: Arc<LoadedTier<Human>>,
+    pub team: Arc<LoadedTier<Team>>,
     /// With all that it extends.
-    pub agent: Arc<Loaded<Agent>>,
+    pub agent: Arc<LoadedTier<Agent>>,
     /// The three as text, shared by all that have these versions.
-    pub cast: Arc<Cast>,
+    pub cast: Arc<StaticPrompt>,
     /// The slice whose turn this is, for the record.
     pub slice: Option<String>,
 }
 
 /// A tier at one version.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded<T> {
+pub struct LoadedTier<T> {
     pub id: TierId,
     pub name: TierName,
     pub version: u32,
     pub body: T,
     /// As counted when it was stored.
-    pub tokens: Tokens,
+    pub tokens: TierTokenCounts,
     /// Of an agent: those it extends, the nearest last, at their versions.
     pub bases: Vec<(TierName, u32)>,
 }
 
 /// Finds bindings by address. Cheap to clone; all clones share what they remember.
 #[derive(Clone)]
-pub struct Resolver {
+pub struct BindingResolver {
     db: Db,
-    cache: Arc<Cache>,
+    cache: Arc<ResolutionCache>,
 }
 
-impl Resolver {
+impl BindingResolver {
     /// Somebody must run [`Self::watch`] beside it, or changes by others show only after a restart.
     /// No tool is installed until [`Self::offering`] names some.
     pub fn new(db: Db) -> Self {
-        Self { db, cache: Arc::new(Cache::default()) }
+        Self { db, cache: Arc::new(ResolutionCache::default()) }
     }
 
     /// The tools that are installed; those that agents have and teams chose are offered. Comes before the first question.
     #[must_use]
     pub fn offering(self, tools: Vec<Arc<ToolSpec>>) -> Self {
-        Self { db: self.db, cache: Arc::new(Cache::offering(tools)) }
+        Self { db: self.db, cache: Arc::new(ResolutionCache::offering(tools)) }
     }
 
     /// Where the address leads for this person; none is somebody who is not known yet, and is in no slice.
-    pub async fn resolve(&self, key: &RoutingKey, person: Option<&str>) -> Result<Answer> {
+    pub async fn resolve(&self, key: &RoutingKey, person: Option<&str>) -> Result<AddressResolution> {
         if let Some(answer) = self.remembered(key, person) {
             return Ok(answer);
         }
         let (asked, cache) = (key.clone(), self.cache.clone());
         let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_key(tx, &asked, &cache);
         let loaded = self.db.platform(crate::keys::ROUTING).read(read).await?;
-        let Some((entry, count)) = loaded else { return Ok(Answer::Unknown) };
+        let Some((entry, count)) = loaded else { return Ok(AddressResolution::Unknown) };
         let answer = entry.answer(person);
         self.cache.keep(key, entry, count);
         Ok(answer)
     }
 
     /// The same from memory alone; none where the database must be asked.
-    pub fn remembered(&self, key: &RoutingKey, person: Option<&str>) -> Option<Answer> {
+    pub fn remembered(&self, key: &RoutingKey, person: Option<&str>) -> Option<AddressResolution> {
         self.cache.get(key, person)
     }
 
@@ -124,7 +124,7 @@ impl Resolver {
         tenant: &TenantName,
         binding: &TierName,
         person: Option<&str>,
-    ) -> Result<Answer> {
+    ) -> Result<AddressResolution> {
         let name = (tenant.clone(), binding.clone());
         if let Some(answer) = self.cache.named(&name, person) {
             return Ok(answer);
@@ -132,7 +132,7 @@ impl Resolver {
         let ((tenant, binding), cache) = (name.clone(), self.cache.clone());
         let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_name(tx, &tenant, &binding, &cache);
         let Some((entry, count)) = self.db.platform(crate::keys::ROUTING).read(read).await? else {
-            return Ok(Answer::Unknown);
+            return Ok(AddressResolution::Unknown);
         };
         let answer = entry.answer(person);
         self.cache.keep_named(&name, entry, count);
@@ -140,11 +140,16 @@ impl Resolver {
     }
 
     /// A binding by its id, for a turn that is taken up again: from the database, and not kept.
-    pub async fn by_id(&self, tenant: TenantId, binding: BindingId, person: Option<&str>) -> Result<Answer> {
+    pub async fn by_id(
+        &self,
+        tenant: TenantId,
+        binding: BindingId,
+        person: Option<&str>,
+    ) -> Result<AddressResolution> {
         let cache = self.cache.clone();
         let read = move |tx: &mut munshi_store::PlatformTx<'_>| load::by_id(tx, tenant, binding, &cache);
         let found = self.db.platform(crate::keys::ROUTING).read(read).await?;
-        Ok(found.map_or(Answer::Unknown, |entry| entry.answer(person)))
+        Ok(found.map_or(AddressResolution::Unknown, |entry| entry.answer(person)))
     }
 
     /// Which tenants have a binding of this name, archived ones too. None where there are too many tenants to ask.
@@ -154,8 +159,8 @@ impl Resolver {
     }
 }
 
-impl std::fmt::Debug for Resolver {
+impl std::fmt::Debug for BindingResolver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Resolver({:?})", self.db)
+        write!(f, "BindingResolver({:?})", self.db)
     }
 }

@@ -8,7 +8,7 @@ use munshi_types::TenantId;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 use tokio_util::sync::CancellationToken;
 
-use super::Resolver;
+use super::BindingResolver;
 use crate::error::Result;
 use crate::keys::ROUTING;
 use crate::rows;
@@ -21,7 +21,7 @@ const LONGEST_MEMORY: Duration = Duration::from_secs(60);
 /// The number of the newest change that this node knows. Nodes of one installation have the same.
 const CHANGE: &str = "munshi_tiers_change";
 
-impl Resolver {
+impl BindingResolver {
     /// Keeps what is remembered true until told to stop. While the database can't be reached, what is remembered is
     /// answered as it was.
     pub async fn watch(&self, stop: CancellationToken) {

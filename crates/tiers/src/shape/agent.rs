@@ -1,106 +1,142 @@
 //! `agents/NAME.toml`
 
 use super::forms::{CONNECTOR, NAME, SCOPE, TOOL, USE, WORD};
-use super::{Field, GUARDRAILS, RULES, Shape, may};
+use super::{GUARDRAILS, RULES, TierField, ValueShape, may};
 
-pub(super) const FIELDS: &[Field] = &[
-    may("name", Shape::Text, "As people see it."),
+pub(super) const FIELDS: &[TierField] = &[
+    may("name", ValueShape::Text, "As people see it."),
     may(
         "extends",
-        Shape::Word(&NAME),
+        ValueShape::Word(&NAME),
         "The agent it starts from. What is written here wins, key by key; guardrails and rules are added.",
     ),
     may(
         "tools",
-        Shape::List(&Shape::Word(&TOOL)),
+        ValueShape::List(&ValueShape::Word(&TOOL)),
         "What it may call. One that is not installed is not offered.",
     ),
     may(
         "connectors",
-        Shape::List(&Shape::Word(&CONNECTOR)),
+        ValueShape::List(&ValueShape::Word(&CONNECTOR)),
         "Connectors of `connectors.toml` whose tools it has too; for each message the most fitting are offered.",
     ),
-    may("guidance", Shape::Text, "How to use the tools, as prose."),
+    may("guidance", ValueShape::Text, "How to use the tools, as prose."),
     GUARDRAILS,
-    may("models", Shape::Table(MODELS), "Which models are asked; what is not said is the installation's."),
-    may("memory", Shape::Table(MEMORY), "What it remembers."),
-    may("retrieval", Shape::Table(RETRIEVAL), "What it looks up in documents."),
-    may("limits", Shape::Table(LIMITS), "How much it may use."),
-    may("policy", Shape::Table(POLICY), "What it may do with its tools; nothing is open that is not listed."),
+    may(
+        "models",
+        ValueShape::Table(MODELS),
+        "Which models are asked; what is not said is the installation's.",
+    ),
+    may("memory", ValueShape::Table(MEMORY), "What it remembers."),
+    may("retrieval", ValueShape::Table(RETRIEVAL), "What it looks up in documents."),
+    may("limits", ValueShape::Table(LIMITS), "How much it may use."),
+    may(
+        "policy",
+        ValueShape::Table(POLICY),
+        "What it may do with its tools; nothing is open that is not listed.",
+    ),
     RULES,
 ];
 
-const MODELS: &[Field] = &[
-    may("strategy", Shape::Choice(&["rule", "classifier", "hybrid"]), "How the class of model is chosen."),
-    may("residency", Shape::List(&Shape::Word(&WORD)), "Where data may go, in the installation's words."),
-    may("escalation_words", Shape::List(&Shape::Text), "Words that ask for more than a quick answer."),
+const MODELS: &[TierField] = &[
+    may(
+        "strategy",
+        ValueShape::Choice(&["rule", "classifier", "hybrid"]),
+        "How the class of model is chosen.",
+    ),
+    may(
+        "residency",
+        ValueShape::List(&ValueShape::Word(&WORD)),
+        "Where data may go, in the installation's words.",
+    ),
+    may(
+        "escalation_words",
+        ValueShape::List(&ValueShape::Text),
+        "Words that ask for more than a quick answer.",
+    ),
     may(
         "sure_above",
-        Shape::Number { least: 0, most: 1000 },
+        ValueShape::Number { least: 0, most: 1000 },
         "This machine's own model answers first where it is at least so sure, in thousandths.",
     ),
     may(
         "uses",
-        Shape::Map { keys: &USE, values: &Shape::List(&Shape::Word(&WORD)) },
+        ValueShape::Map { keys: &USE, values: &ValueShape::List(&ValueShape::Word(&WORD)) },
         "Names of models by use, the first choice first.",
     ),
 ];
 
-const MEMORY: &[Field] = &[
-    may("scope", Shape::Choice(&["session", "person", "team"]), "Whose memory it is; `person` unless given."),
-    may("facts", Shape::Flag, "Whether what is known of the person goes into every turn; true unless given."),
+const MEMORY: &[TierField] = &[
+    may(
+        "scope",
+        ValueShape::Choice(&["session", "person", "team"]),
+        "Whose memory it is; `person` unless given.",
+    ),
+    may(
+        "facts",
+        ValueShape::Flag,
+        "Whether what is known of the person goes into every turn; true unless given.",
+    ),
     may(
         "recall",
-        Shape::Choice(&["never", "needed", "always"]),
+        ValueShape::Choice(&["never", "needed", "always"]),
         "When past episodes are searched; `needed` unless given.",
     ),
-    may("episodes", Shape::Number { least: 0, most: 20 }, "How many of them at most; 5 unless given."),
+    may("episodes", ValueShape::Number { least: 0, most: 20 }, "How many of them at most; 5 unless given."),
     may(
         "history",
-        Shape::Number { least: 0, most: 100 },
+        ValueShape::Number { least: 0, most: 100 },
         "How many turns are told again at most; 10 unless given.",
     ),
     may(
         "half_life_days",
-        Shape::Number { least: 1, most: 3650 },
+        ValueShape::Number { least: 1, most: 3650 },
         "After so many days an episode counts half; 30 unless given.",
     ),
 ];
 
-const RETRIEVAL: &[Field] = &[
-    may("passages", Shape::Number { least: 0, most: 20 }, "How many at most, 0 for none; 4 unless given."),
-    may("least_likeness", Shape::Number { least: 0, most: 100 }, "In hundredths; 30 unless given."),
-    may("citations", Shape::Flag, "Whether an answer names its sources; true unless given."),
-    may("collections", Shape::List(&Shape::Word(&WORD)), "Folders under knowledge/; without it, all."),
+const RETRIEVAL: &[TierField] = &[
+    may(
+        "passages",
+        ValueShape::Number { least: 0, most: 20 },
+        "How many at most, 0 for none; 4 unless given.",
+    ),
+    may("least_likeness", ValueShape::Number { least: 0, most: 100 }, "In hundredths; 30 unless given."),
+    may("citations", ValueShape::Flag, "Whether an answer names its sources; true unless given."),
+    may(
+        "collections",
+        ValueShape::List(&ValueShape::Word(&WORD)),
+        "Folders under knowledge/; without it, all.",
+    ),
 ];
 
-const LIMITS: &[Field] = &[
+const LIMITS: &[TierField] = &[
     may(
         "profile",
-        Shape::Choice(&["runtime", "compact"]),
+        ValueShape::Choice(&["runtime", "compact"]),
         "`runtime` (unless given) is 7,700 tokens in parts, `compact` 4,000 with the answer.",
     ),
-    may("tool_calls", Shape::Number { least: 0, most: 20 }, "In one turn; 4 unless given."),
-    may("tools_offered", Shape::Number { least: 0, most: 64 }, "At once; 12 unless given."),
+    may("tool_calls", ValueShape::Number { least: 0, most: 20 }, "In one turn; 4 unless given."),
+    may("tools_offered", ValueShape::Number { least: 0, most: 64 }, "At once; 12 unless given."),
     may(
         "tool_failures",
-        Shape::Number { least: 1, most: 10 },
+        ValueShape::Number { least: 1, most: 10 },
         "After so many of one tool the turn stops; 2 unless given.",
     ),
     may(
         "turn_seconds",
-        Shape::Number { least: 1, most: 3600 },
+        ValueShape::Number { least: 1, most: 3600 },
         "How long a turn may take; 120 unless given.",
     ),
-    may("tokens", Shape::Table(TOKENS), "Budgets that differ from the profile's."),
+    may("tokens", ValueShape::Table(TOKENS), "Budgets that differ from the profile's."),
 ];
 
-const SCOPES: Shape = Shape::List(&Shape::Word(&SCOPE));
+const SCOPES: ValueShape = ValueShape::List(&ValueShape::Word(&SCOPE));
 
-const POLICY: &[Field] = &[
+const POLICY: &[TierField] = &[
     may(
         "autonomy",
-        Shape::Choice(&["off", "investigate", "propose", "act"]),
+        ValueShape::Choice(&["off", "investigate", "propose", "act"]),
         "How far it goes by itself; `investigate` (looks, never writes) unless given. The connector's may be lower.",
     ),
     may("read", SCOPES, "Scopes of tools that look, such as `ledger.*`."),
@@ -113,9 +149,9 @@ const POLICY: &[Field] = &[
     ),
 ];
 
-const BUDGET: Shape = Shape::Number { least: 0, most: 1_000_000 };
+const BUDGET: ValueShape = ValueShape::Number { least: 0, most: 1_000_000 };
 
-const TOKENS: &[Field] = &[
+const TOKENS: &[TierField] = &[
     may("human", BUDGET, "The human's text."),
     may("team", BUDGET, "The team's text."),
     may("agent", BUDGET, "The agent's own text."),

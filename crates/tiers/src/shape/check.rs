@@ -8,29 +8,36 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Field, Needed, Shape, fields, prose};
+use super::{FieldRequirement, TierField, ValueShape, fields, prose};
 use crate::nearest;
-use crate::problem::{Problem, Quoted};
+use crate::problem::{FolderProblem, QuotedTierValue};
 
 /// Where values stand: line and column by path, such as `slices[0].human`.
-pub(crate) type Spots = BTreeMap<String, (usize, usize)>;
+pub(crate) type ValuePositions = BTreeMap<String, (usize, usize)>;
 
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedFile {
     pub(crate) body: Map<String, Value>,
-    pub(crate) spots: Spots,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) spots: ValuePositions,
+    pub(crate) problems: Vec<FolderProblem>,
 }
 
 /// Checks the part of `text` in `range`, which is all of a TOML file or the front matter of another.
-pub(crate) fn check(kind: TierKind, file: &str, text: &str, range: Range<usize>) -> Checked {
+pub(crate) fn check(kind: TierKind, file: &str, text: &str, range: Range<usize>) -> CheckedFile {
     let start = range.start;
     let (table, errors) = DeTable::parse_recoverable(&text[range]);
-    let mut walk =
-        Walk { kind, file, text, start, broken: BTreeSet::new(), spots: Spots::new(), problems: Vec::new() };
+    let mut walk = Walk {
+        kind,
+        file,
+        text,
+        start,
+        broken: BTreeSet::new(),
+        spots: ValuePositions::new(),
+        problems: Vec::new(),
+    };
     errors.iter().for_each(|error| walk.syntax(error));
     let body = walk.table(fields(kind), table.get_ref(), "", start);
-    Checked { body, spots: walk.spots, problems: walk.problems }
+    CheckedFile { body, spots: walk.spots, problems: walk.problems }
 }
 
 /// The line and column of a byte.
@@ -49,12 +56,18 @@ struct Walk<'a> {
     /// Lines with a syntax error. The parser goes on with its best guess at what they say; that guess is not judged,
     /// so that one slip is one problem.
     broken: BTreeSet<usize>,
-    spots: Spots,
-    problems: Vec<Problem>,
+    spots: ValuePositions,
+    problems: Vec<FolderProblem>,
 }
 
 impl Walk<'_> {
-    fn table(&mut self, fields: &[Field], table: &DeTable<'_>, path: &str, at: usize) -> Map<String, Value> {
+    fn table(
+        &mut self,
+        fields: &[TierField],
+        table: &DeTable<'_>,
+        path: &str,
+        at: usize,
+    ) -> Map<String, Value> {
         let mut body = Map::new();
         for (key, value) in table {
             let name = key.get_ref().as_ref();
@@ -73,7 +86,7 @@ impl Walk<'_> {
                 None => self.unknown(fields, name, path, self.start + key.span().start),
             }
         }
-        for field in fields.iter().filter(|field| field.needed == Needed::Always) {
+        for field in fields.iter().filter(|field| field.needed == FieldRequirement::Always) {
             if !table.iter().any(|(key, _)| key.get_ref().as_ref() == field.name) {
                 let hint = format!("write {} = …, {}", field.name, field.shape.expects());
                 self.add(at, &join(path, field.name), "this is missing", &hint);
@@ -82,24 +95,24 @@ impl Walk<'_> {
         body
     }
 
-    fn value(&mut self, shape: &Shape, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
+    fn value(&mut self, shape: &ValueShape, value: &Spanned<DeValue<'_>>, path: &str) -> Option<Value> {
         let at = self.start + value.span().start;
         self.spots.insert(path.to_owned(), locate(self.text, at));
         match (shape, value.get_ref()) {
-            (Shape::Text, DeValue::String(text)) => self.text(text, path, at),
-            (Shape::Word(form), DeValue::String(text)) => match (form.read)(text) {
+            (ValueShape::Text, DeValue::String(text)) => self.text(text, path, at),
+            (ValueShape::Word(form), DeValue::String(text)) => match (form.read)(text) {
                 Ok(spelled) => Some(Value::String(spelled)),
                 Err(error) => self.misspelt(at, path, &error),
             },
-            (Shape::Choice(words), DeValue::String(text)) => {
+            (ValueShape::Choice(words), DeValue::String(text)) => {
                 if words.contains(&text.as_ref()) {
                     return Some(Value::String(text.clone().into_owned()));
                 }
                 let hint = nearest::hint(text, words.to_vec(), &format!("write {}", shape.expects()));
-                self.add(at, path, &format!("there is no {}", Quoted(text)), &hint);
+                self.add(at, path, &format!("there is no {}", QuotedTierValue(text)), &hint);
                 None
             }
-            (Shape::Number { least, most }, DeValue::Integer(number)) => {
+            (ValueShape::Number { least, most }, DeValue::Integer(number)) => {
                 let read = i64::from_str_radix(number.as_str(), number.radix()).ok();
                 match read.filter(|number| (least..=most).contains(&number)) {
                     Some(number) => Some(Value::from(number)),
@@ -111,10 +124,10 @@ impl Walk<'_> {
                     ),
                 }
             }
-            (Shape::Flag, DeValue::Boolean(flag)) => Some(Value::Bool(*flag)),
-            (Shape::List(inner), DeValue::Array(items)) => {
+            (ValueShape::Flag, DeValue::Boolean(flag)) => Some(Value::Bool(*flag)),
+            (ValueShape::List(inner), DeValue::Array(items)) => {
                 // No heading can say that there is none; it says no more than its absence.
-                if items.is_empty() && matches!(inner, Shape::Table(_) | Shape::Free) {
+                if items.is_empty() && matches!(inner, ValueShape::Table(_) | ValueShape::Free) {
                     return None;
                 }
                 let each = items.iter().enumerate();
@@ -122,18 +135,18 @@ impl Walk<'_> {
                     each.filter_map(|(at, item)| self.value(inner, item, &format!("{path}[{at}]"))).collect();
                 Some(Value::Array(read))
             }
-            (Shape::Table(fields), DeValue::Table(table)) => {
+            (ValueShape::Table(fields), DeValue::Table(table)) => {
                 Some(Value::Object(self.table(fields, table, path, at)))
             }
-            (Shape::Map { keys, values }, DeValue::Table(table)) => self.map(keys, values, table, path),
-            (Shape::Guardrail, DeValue::String(text)) => self.text(text, path, at),
-            (Shape::Guardrail, DeValue::Table(table)) => {
+            (ValueShape::Map { keys, values }, DeValue::Table(table)) => self.map(keys, values, table, path),
+            (ValueShape::Guardrail, DeValue::String(text)) => self.text(text, path, at),
+            (ValueShape::Guardrail, DeValue::Table(table)) => {
                 if !table.iter().any(|(key, value)| key.get_ref() == "id" && value.get_ref().is_str()) {
                     return self.refuse(at, path, "this rule has no id", &shape.expects());
                 }
                 self.free(value, path)
             }
-            (Shape::Free, DeValue::Table(_)) => self.free(value, path),
+            (ValueShape::Free, DeValue::Table(_)) => self.free(value, path),
             (_, other) => self.refuse(at, path, &format!("this is {}", found(other)), &shape.expects()),
         }
     }
@@ -145,7 +158,13 @@ impl Walk<'_> {
         Some(Value::String(text.to_owned()))
     }
 
-    fn map(&mut self, keys: &super::Form, values: &Shape, table: &DeTable<'_>, path: &str) -> Option<Value> {
+    fn map(
+        &mut self,
+        keys: &super::WordForm,
+        values: &ValueShape,
+        table: &DeTable<'_>,
+        path: &str,
+    ) -> Option<Value> {
         let mut body = Map::new();
         for (key, value) in table {
             let inner = join(path, key.get_ref());
@@ -197,14 +216,14 @@ impl Walk<'_> {
         }
     }
 
-    fn unknown(&mut self, fields: &[Field], name: &str, path: &str, at: usize) {
+    fn unknown(&mut self, fields: &[TierField], name: &str, path: &str, at: usize) {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
         let place = if path.is_empty() { format!("a {}", self.kind) } else { format!("`{path}`") };
         let list: Vec<&str> = names.iter().copied().filter(|name| prose(self.kind) != Some(*name)).collect();
         let otherwise = format!("{place} has {}", list.join(", "));
         let hint = nearest::hint(name, names, &otherwise);
-        let what = format!("there is no key {}", Quoted(&join(path, name)));
-        self.push(at, Problem::of_file(self.file, what).hint(hint));
+        let what = format!("there is no key {}", QuotedTierValue(&join(path, name)));
+        self.push(at, FolderProblem::of_file(self.file, what).hint(hint));
     }
 
     /// The error of a form says what is wrong, a colon, and what to write.
@@ -220,10 +239,10 @@ impl Walk<'_> {
     }
 
     fn add(&mut self, at: usize, path: &str, what: &str, hint: &str) {
-        self.push(at, Problem::of_file(self.file, what).key(path).hint(hint));
+        self.push(at, FolderProblem::of_file(self.file, what).key(path).hint(hint));
     }
 
-    fn push(&mut self, at: usize, problem: Problem) {
+    fn push(&mut self, at: usize, problem: FolderProblem) {
         let place = locate(self.text, at);
         if !self.broken.contains(&place.0) {
             self.problems.push(problem.at(place));
@@ -237,7 +256,8 @@ impl Walk<'_> {
                 "duplicate key" => ("this was already written above", Some("keep one of the two")),
                 message => (message.trim_end_matches(", expected nothing"), None),
             };
-            let problem = Problem { hint: hint.map(str::to_owned), ..Problem::of_file(self.file, what) };
+            let problem =
+                FolderProblem { hint: hint.map(str::to_owned), ..FolderProblem::of_file(self.file, what) };
             self.problems.push(problem.at(place));
         }
     }

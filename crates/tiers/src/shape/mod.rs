@@ -21,18 +21,18 @@ mod write;
 
 use munshi_types::tier::TierKind;
 
-pub(crate) use check::{Checked, Spots, check, locate};
+pub(crate) use check::{CheckedFile, ValuePositions, check, locate};
 pub use reference::reference;
 pub use schema::schema;
 pub(crate) use write::{FENCE, write};
 
 /// What a value may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
+pub(crate) enum ValueShape {
     /// Text of any length.
     Text,
     /// Text that has a form.
-    Word(&'static Form),
+    Word(&'static WordForm),
     /// A whole number, both ends included.
     Number {
         least: i64,
@@ -40,12 +40,12 @@ pub(crate) enum Shape {
     },
     Flag,
     Choice(&'static [&'static str]),
-    List(&'static Shape),
-    Table(&'static [Field]),
+    List(&'static ValueShape),
+    Table(&'static [TierField]),
     /// Keys of the author's choice, all with values of one shape.
     Map {
-        keys: &'static Form,
-        values: &'static Shape,
+        keys: &'static WordForm,
+        values: &'static ValueShape,
     },
     /// A rule's id, or a table with the id and the rule's parameters.
     Guardrail,
@@ -55,7 +55,7 @@ pub(crate) enum Shape {
 
 /// The form of a word: how it is checked, and brought to its one spelling.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Form {
+pub(crate) struct WordForm {
     /// As it ends the sentence "write …".
     pub(crate) expects: &'static str,
     /// For editors; none where a pattern can't say it.
@@ -65,29 +65,29 @@ pub(crate) struct Form {
 
 /// One key.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field {
+pub(crate) struct TierField {
     pub(crate) name: &'static str,
-    pub(crate) shape: Shape,
-    pub(crate) needed: Needed,
+    pub(crate) shape: ValueShape,
+    pub(crate) needed: FieldRequirement,
     pub(crate) doc: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needed {
+pub(crate) enum FieldRequirement {
     Always,
     No,
 }
 
-const fn needed(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, shape, needed: Needed::Always, doc }
+const fn needed(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
+    TierField { name, shape, needed: FieldRequirement::Always, doc }
 }
 
-const fn may(name: &'static str, shape: Shape, doc: &'static str) -> Field {
-    Field { name, shape, needed: Needed::No, doc }
+const fn may(name: &'static str, shape: ValueShape, doc: &'static str) -> TierField {
+    TierField { name, shape, needed: FieldRequirement::No, doc }
 }
 
 /// The keys of a kind of tier.
-pub(crate) const fn fields(kind: TierKind) -> &'static [Field] {
+pub(crate) const fn fields(kind: TierKind) -> &'static [TierField] {
     match kind {
         TierKind::Human => human::FIELDS,
         TierKind::Team => team::FIELDS,
@@ -105,15 +105,15 @@ pub(crate) const fn prose(kind: TierKind) -> Option<&'static str> {
     }
 }
 
-const GUARDRAILS: Field = may(
+const GUARDRAILS: TierField = may(
     "guardrails",
-    Shape::List(&Shape::Guardrail),
+    ValueShape::List(&ValueShape::Guardrail),
     "Shipped rules it takes on, by id; a table with `id` sets a rule's parameters.",
 );
-const RULES: Field =
-    may("rules", Shape::List(&Shape::Free), "Pattern rules of its own, each under [[rules]].");
+const RULES: TierField =
+    may("rules", ValueShape::List(&ValueShape::Free), "Pattern rules of its own, each under [[rules]].");
 
-impl Shape {
+impl ValueShape {
     /// As it ends the sentence "write …".
     pub(crate) fn expects(&self) -> String {
         match self {

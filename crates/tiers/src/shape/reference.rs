@@ -2,7 +2,7 @@
 
 use munshi_types::tier::TierKind;
 
-use super::{Field, Needed, Shape, fields};
+use super::{FieldRequirement, TierField, ValueShape, fields};
 
 /// The reference in `docs/tiers.md`: a table for each kind.
 pub fn reference() -> String {
@@ -19,13 +19,13 @@ fn section(kind: TierKind) -> String {
     text
 }
 
-fn rows(fields: &[Field], path: &str, text: &mut String) {
+fn rows(fields: &[TierField], path: &str, text: &mut String) {
     for field in fields {
         let name = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
-        let needed = if field.needed == Needed::Always { " (needed)" } else { "" };
+        let needed = if field.needed == FieldRequirement::Always { " (needed)" } else { "" };
         let expects = field.shape.expects().replace('|', "\\|");
         text.push_str(&format!("| `{name}`{needed} | {expects} | {} |\n", field.doc));
-        if let Shape::Table(inner) | Shape::List(Shape::Table(inner)) = &field.shape {
+        if let ValueShape::Table(inner) | ValueShape::List(ValueShape::Table(inner)) = &field.shape {
             rows(inner, &name, text);
         }
     }

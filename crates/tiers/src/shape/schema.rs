@@ -3,7 +3,7 @@
 use munshi_types::tier::TierKind;
 use serde_json::{Map, Value, json};
 
-use super::{Field, Needed, Shape, fields, prose};
+use super::{FieldRequirement, TierField, ValueShape, fields, prose};
 
 /// The JSON schema of a kind's file; of a human's or team's, that of the front matter.
 pub fn schema(kind: TierKind) -> Value {
@@ -16,7 +16,7 @@ pub fn schema(kind: TierKind) -> Value {
     schema
 }
 
-fn table(fields: &[Field], skip: Option<&str>) -> Value {
+fn table(fields: &[TierField], skip: Option<&str>) -> Value {
     let known = || fields.iter().filter(|field| Some(field.name) != skip);
     let mut properties = Map::new();
     for field in known() {
@@ -27,27 +27,27 @@ fn table(fields: &[Field], skip: Option<&str>) -> Value {
         properties.insert(field.name.to_owned(), schema);
     }
     let required: Vec<&str> =
-        known().filter(|field| field.needed == Needed::Always).map(|field| field.name).collect();
+        known().filter(|field| field.needed == FieldRequirement::Always).map(|field| field.name).collect();
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
-fn shape(shape_of: &Shape) -> Value {
+fn shape(shape_of: &ValueShape) -> Value {
     match shape_of {
-        Shape::Text => json!({ "type": "string" }),
-        Shape::Word(form) => match form.pattern {
+        ValueShape::Text => json!({ "type": "string" }),
+        ValueShape::Word(form) => match form.pattern {
             Some(pattern) => json!({ "type": "string", "pattern": pattern }),
             None => json!({ "type": "string" }),
         },
-        Shape::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
-        Shape::Flag => json!({ "type": "boolean" }),
-        Shape::Choice(words) => json!({ "enum": words }),
-        Shape::List(inner) => json!({ "type": "array", "items": shape(inner) }),
-        Shape::Table(fields) => table(fields, None),
-        Shape::Map { values, .. } => json!({ "type": "object", "additionalProperties": shape(values) }),
-        Shape::Guardrail => json!({ "anyOf": [
+        ValueShape::Number { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
+        ValueShape::Flag => json!({ "type": "boolean" }),
+        ValueShape::Choice(words) => json!({ "enum": words }),
+        ValueShape::List(inner) => json!({ "type": "array", "items": shape(inner) }),
+        ValueShape::Table(fields) => table(fields, None),
+        ValueShape::Map { values, .. } => json!({ "type": "object", "additionalProperties": shape(values) }),
+        ValueShape::Guardrail => json!({ "anyOf": [
             { "type": "string" },
             { "type": "object", "properties": { "id": { "type": "string" } }, "required": ["id"] },
         ] }),
-        Shape::Free => json!({ "type": "object" }),
+        ValueShape::Free => json!({ "type": "object" }),
     }
 }

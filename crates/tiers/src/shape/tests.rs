@@ -4,31 +4,32 @@ use munshi_types::tier::TierKind;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use super::{Field, Needed, Shape, fields, prose};
-use crate::draft::{Body, Tier};
+use super::{FieldRequirement, TierField, ValueShape, fields, prose};
+use crate::draft::{Tier, TierBody};
 use crate::files::{parse, render};
 
 /// Something that every shape takes.
-fn sample(shape: &Shape) -> Value {
+fn sample(shape: &ValueShape) -> Value {
     match shape {
-        Shape::Text => Value::from("some text"),
-        Shape::Word(form) => {
+        ValueShape::Text => Value::from("some text"),
+        ValueShape::Word(form) => {
             let words = ["meera", "number:+919812345678", "search", "hi", "default"];
             Value::from(words.into_iter().find_map(|word| (form.read)(word).ok()).unwrap())
         }
-        Shape::Number { least, .. } => Value::from(*least),
-        Shape::Flag => Value::from(false),
-        Shape::Choice(words) => Value::from(words[words.len() - 1]),
-        Shape::List(inner) => Value::from(vec![sample(inner)]),
-        Shape::Table(fields) => Value::Object(full(fields)),
-        Shape::Map { values, .. } => serde_json::json!({ "default": sample(values) }),
-        Shape::Guardrail => serde_json::json!({ "id": "cooldown", "turns": 4 }),
-        Shape::Free => serde_json::json!({ "id": "own", "any": ["x"] }),
+        ValueShape::Number { least, .. } => Value::from(*least),
+        ValueShape::Flag => Value::from(false),
+        ValueShape::Choice(words) => Value::from(words[words.len() - 1]),
+        ValueShape::List(inner) => Value::from(vec![sample(inner)]),
+        ValueShape::Table(fields) => Value::Object(full(fields)),
+        ValueShape::Map { values, .. } => serde_json::json!({ "default": sample(values) }),
+        ValueShape::Guardrail => serde_json::json!({ "id": "cooldown", "turns": 4 }),
+        ValueShape::Free => serde_json::json!({ "id": "own", "any": ["x"] }),
     }
 }
 
-fn full(fields: &[Field]) -> Body {
-    let mut body: Body = fields.iter().map(|field| (field.name.to_owned(), sample(&field.shape))).collect();
+fn full(fields: &[TierField]) -> TierBody {
+    let mut body: TierBody =
+        fields.iter().map(|field| (field.name.to_owned(), sample(&field.shape))).collect();
     // A slice differs in one way.
     if body.contains_key("share") {
         body.remove("binding");
@@ -48,8 +49,8 @@ fn every_key_of_a_table_is_one_of_its_type_and_none_is_lost() {
 #[test]
 fn what_is_needed_is_all_that_is_needed() {
     for kind in TierKind::ALL {
-        let needed = fields(kind).iter().filter(|field| field.needed == Needed::Always);
-        let body: Body = needed.map(|field| (field.name.to_owned(), sample(&field.shape))).collect();
+        let needed = fields(kind).iter().filter(|field| field.needed == FieldRequirement::Always);
+        let body: TierBody = needed.map(|field| (field.name.to_owned(), sample(&field.shape))).collect();
         Tier::read(kind, &body).unwrap_or_else(|error| panic!("{kind}: {error}"));
     }
 }
@@ -97,36 +98,36 @@ fn free(depth: u32) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-fn any_of(shape: &'static Shape) -> BoxedStrategy<Value> {
+fn any_of(shape: &'static ValueShape) -> BoxedStrategy<Value> {
     match shape {
-        Shape::Text => text().prop_map(Value::from).boxed(),
-        Shape::Word(_) | Shape::Choice(_) | Shape::Flag => Just(sample(shape)).boxed(),
-        Shape::Number { least, most } => number(*least, *most),
-        Shape::List(inner) => {
-            let least = usize::from(matches!(inner, Shape::Table(_) | Shape::Free));
+        ValueShape::Text => text().prop_map(Value::from).boxed(),
+        ValueShape::Word(_) | ValueShape::Choice(_) | ValueShape::Flag => Just(sample(shape)).boxed(),
+        ValueShape::Number { least, most } => number(*least, *most),
+        ValueShape::List(inner) => {
+            let least = usize::from(matches!(inner, ValueShape::Table(_) | ValueShape::Free));
             prop::collection::vec(any_of(inner), least..4).prop_map(Value::from).boxed()
         }
-        Shape::Table(fields) => body(fields).prop_map(Value::Object).boxed(),
-        Shape::Map { values, .. } => {
+        ValueShape::Table(fields) => body(fields).prop_map(Value::Object).boxed(),
+        ValueShape::Map { values, .. } => {
             any_of(values).prop_map(|value| serde_json::json!({ "cheap": value })).boxed()
         }
-        Shape::Guardrail => prop_oneof![
+        ValueShape::Guardrail => prop_oneof![
             text().prop_map(Value::from),
             (text(), number(0, 9)).prop_map(|(id, turns)| serde_json::json!({ "id": id, "turns": turns })),
         ]
         .boxed(),
-        Shape::Free => free(1),
+        ValueShape::Free => free(1),
     }
 }
 
-fn body(fields: &'static [Field]) -> BoxedStrategy<Body> {
+fn body(fields: &'static [TierField]) -> BoxedStrategy<TierBody> {
     let each: Vec<BoxedStrategy<Option<(String, Value)>>> = fields
         .iter()
         .map(|field| {
             let value = any_of(&field.shape).prop_map(move |value| Some((field.name.to_owned(), value)));
             match field.needed {
-                Needed::Always => value.boxed(),
-                Needed::No => prop_oneof![value, Just(None)].boxed(),
+                FieldRequirement::Always => value.boxed(),
+                FieldRequirement::No => prop_oneof![value, Just(None)].boxed(),
             }
         })
         .collect();
@@ -142,7 +143,7 @@ fn body(fields: &'static [Field]) -> BoxedStrategy<Body> {
 }
 
 /// Prose that is empty is none.
-fn without_empty_prose(kind: TierKind, mut body: Body) -> Body {
+fn without_empty_prose(kind: TierKind, mut body: TierBody) -> TierBody {
     if let Some(key) = prose(kind).filter(|key| body.get(*key) == Some(&Value::from(""))) {
         body.remove(key);
     }

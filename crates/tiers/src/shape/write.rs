@@ -2,21 +2,21 @@
 
 use serde_json::{Map, Value};
 
-use super::{Field, Shape};
+use super::{TierField, ValueShape};
 
 /// A line that ends the front matter, so no text may spread over one.
 pub(crate) const FENCE: &str = "+++";
 const WIDEST: usize = 100;
 
 /// Writes `body` without the key `skip`, which stands elsewhere.
-pub(crate) fn write(fields: &[Field], body: &Map<String, Value>, skip: Option<&str>) -> String {
+pub(crate) fn write(fields: &[TierField], body: &Map<String, Value>, skip: Option<&str>) -> String {
     let mut out = String::new();
     table(fields, body, skip, "", &mut out);
     out
 }
 
 /// Plain values first, then tables under their headings: TOML wants it so.
-fn table(fields: &[Field], body: &Map<String, Value>, skip: Option<&str>, path: &str, out: &mut String) {
+fn table(fields: &[TierField], body: &Map<String, Value>, skip: Option<&str>, path: &str, out: &mut String) {
     let known = || fields.iter().filter(|field| Some(field.name) != skip);
     for field in known().filter(|field| !has_heading(&field.shape)) {
         if let Some(value) = body.get(field.name) {
@@ -30,21 +30,21 @@ fn table(fields: &[Field], body: &Map<String, Value>, skip: Option<&str>, path: 
         let Some(value) = body.get(field.name) else { continue };
         let path = if path.is_empty() { field.name.to_owned() } else { format!("{path}.{}", field.name) };
         match (&field.shape, value) {
-            (Shape::Table(fields), Value::Object(inner)) => {
+            (ValueShape::Table(fields), Value::Object(inner)) => {
                 heading(&format!("[{path}]"), out);
                 table(fields, inner, None, &path, out);
             }
-            (Shape::Map { .. }, Value::Object(inner)) => {
+            (ValueShape::Map { .. }, Value::Object(inner)) => {
                 heading(&format!("[{path}]"), out);
                 entries(inner, out);
             }
-            (Shape::List(Shape::Table(fields)), Value::Array(items)) if !items.is_empty() => {
+            (ValueShape::List(ValueShape::Table(fields)), Value::Array(items)) if !items.is_empty() => {
                 for inner in items.iter().filter_map(Value::as_object) {
                     heading(&format!("[[{path}]]"), out);
                     table(fields, inner, None, &path, out);
                 }
             }
-            (Shape::List(Shape::Free), Value::Array(items)) if !items.is_empty() => {
+            (ValueShape::List(ValueShape::Free), Value::Array(items)) if !items.is_empty() => {
                 for inner in items.iter().filter_map(Value::as_object) {
                     heading(&format!("[[{path}]]"), out);
                     entries(inner, out);
@@ -55,8 +55,13 @@ fn table(fields: &[Field], body: &Map<String, Value>, skip: Option<&str>, path: 
     }
 }
 
-fn has_heading(shape: &Shape) -> bool {
-    matches!(shape, Shape::Table(_) | Shape::Map { .. } | Shape::List(Shape::Table(_) | Shape::Free))
+fn has_heading(shape: &ValueShape) -> bool {
+    matches!(
+        shape,
+        ValueShape::Table(_)
+            | ValueShape::Map { .. }
+            | ValueShape::List(ValueShape::Table(_) | ValueShape::Free)
+    )
 }
 
 fn heading(text: &str, out: &mut String) {

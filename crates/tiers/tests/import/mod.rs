@@ -7,7 +7,7 @@ use std::path::Path;
 
 use munshi_tiers::Tier;
 use munshi_tiers::files::parse;
-use munshi_tiers::import::{Concern, Imported, NoPersona, Place, import};
+use munshi_tiers::import::{ImportConcern, ImportDestination, ImportedWorkspace, NoPersonaError, import};
 use munshi_types::tier::{LanguageCode, TierKind, TierName};
 
 fn workspace(name: &str) -> Vec<(String, String)> {
@@ -26,13 +26,13 @@ fn fallback() -> TierName {
     "workspace".parse().unwrap()
 }
 
-fn imported(files: &[(String, String)]) -> Result<Imported, NoPersona> {
+fn imported(files: &[(String, String)]) -> Result<ImportedWorkspace, NoPersonaError> {
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     import(&fallback(), &files)
 }
 
 /// The four files and the report, as one text.
-fn shown(imported: &Imported) -> String {
+fn shown(imported: &ImportedWorkspace) -> String {
     let files = imported.files().into_iter().map(|(path, text)| format!("──── {path}\n{text}"));
     format!("{}──── report\n{}", files.collect::<String>(), imported.report)
 }
@@ -45,7 +45,7 @@ fn the_files_say_what_was_imported() {
             let draft = parse(kind, imported.name.clone(), &path, text.as_bytes());
             Tier::read(kind, &draft.unwrap_or_else(|problems| panic!("{problems:?}\n{text}")).body).unwrap()
         });
-        let Imported { human, team, agent, binding, .. } = imported.clone();
+        let ImportedWorkspace { human, team, agent, binding, .. } = imported.clone();
         let wanted = [Tier::Human(human), Tier::Team(team), Tier::Agent(agent), Tier::Binding(binding)];
         assert_eq!(read.collect::<Vec<_>>(), wanted);
     }
@@ -91,7 +91,7 @@ fn every_line_is_in_a_draft_or_in_the_report() {
 #[test]
 fn without_a_persona_there_is_nothing_to_import() {
     let files = [("TOOLS.md".to_owned(), "# Tools".to_owned()), ("readme.md".to_owned(), "hi".to_owned())];
-    assert_eq!(imported(&files).unwrap_err(), NoPersona);
+    assert_eq!(imported(&files).unwrap_err(), NoPersonaError);
 }
 
 #[test]
@@ -101,10 +101,14 @@ fn what_nobody_said_is_filled_in_and_told() {
     let imported = imported(&files).unwrap();
     assert_eq!(imported.name, fallback());
     assert_eq!(imported.human.soul, "I have seen much.");
-    let guessed = imported.report.concerns().filter(|entry| entry.concern == Some(Concern::Guessed)).count();
+    let guessed =
+        imported.report.concerns().filter(|entry| entry.concern == Some(ImportConcern::Guessed)).count();
     assert_eq!(guessed, 4, "{}", imported.report);
-    assert!(imported.report.concerns().any(|entry| entry.concern == Some(Concern::Twice)));
-    assert_eq!(imported.report.entries.iter().filter(|entry| entry.place == Place::Missing).count(), 6);
+    assert!(imported.report.concerns().any(|entry| entry.concern == Some(ImportConcern::Twice)));
+    assert_eq!(
+        imported.report.entries.iter().filter(|entry| entry.place == ImportDestination::Missing).count(),
+        6
+    );
 }
 
 #[test]
@@ -113,8 +117,8 @@ fn what_is_too_large_is_kept_whole_and_told() {
     let files = [("SOUL.md".to_owned(), soul.clone())];
     let imported = imported(&files).unwrap();
     assert_eq!(imported.human.soul.trim(), soul.trim());
-    let large = |entry: &&munshi_tiers::import::Entry| {
-        matches!(entry.concern, Some(Concern::TooLarge { most: 800, .. }))
+    let large = |entry: &&munshi_tiers::import::WorkspaceImportEntry| {
+        matches!(entry.concern, Some(ImportConcern::TooLarge { most: 800, .. }))
     };
     assert!(imported.report.concerns().any(|entry| large(&entry)), "{}", imported.report);
 }
@@ -148,7 +152,8 @@ fn a_language_among_rules_is_spoken_and_not_a_never() {
     assert_eq!(codes, ["mr", "hi", "en"]);
     assert_eq!(human.nevers, ["Never swear."], "only what is forbidden is never done");
     assert_eq!((human.voice.tone.as_str(), human.speech.mixing.as_str()), ("Keep a gentle tone.", ""));
-    let unclear = imported.report.concerns().find(|entry| entry.concern == Some(Concern::Unclear)).unwrap();
+    let unclear =
+        imported.report.concerns().find(|entry| entry.concern == Some(ImportConcern::Unclear)).unwrap();
     assert_eq!((unclear.line, unclear.what.as_str()), (7, "Speak Klingon."));
     assert!(imported.team.sops.contains("Read the amount back"), "{}", imported.team.sops);
     let mixed = "## Rules\n- Reply in Tamil, not in English.\n- Answer in the customer's language.\n";

@@ -1,11 +1,13 @@
 //! What holds of every prompt, whatever goes in.
 
-use munshi_llm::Part;
+use munshi_llm::ModelMessagePart;
 use munshi_tiers::prompt::{
-    Assembled, Cast, Data, Fact, Moment, Recalled, Section, Speaker, Spoken, TenantWord, Tiers, Turn,
-    assemble,
+    AssembledPrompt, PersonFact, PromptSection, PromptSpeaker, PromptTiers, PromptTurn, RecallItem,
+    StaticPrompt, TenantWord, TurnContext, UntrustedText, UtteranceText, assemble,
 };
-use munshi_types::tier::{Agent, Channel, Human, Limits, MemoryPolicy, Profile, Team, TokenLimits};
+use munshi_types::tier::{
+    Agent, AgentLimits, Channel, Human, MemoryPolicy, PromptBudgetProfile, Team, TokenLimits,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -79,16 +81,16 @@ prop_compose! {
         answers in prop::collection::vec(long(), 0..4),
         words in prop::collection::vec("[a-z]{1,8}", 0..6),
         locale in hostile(),
-    ) -> Moment {
+    ) -> TurnContext {
         let mut moment = moment("");
         moment.envelope = envelope(Channel::Web, &locale, "hi");
-        moment.profile = profile.iter().map(|text| Data::new(text)).collect();
-        moment.facts = facts.iter().map(|(text, confidence)| Fact { text: Data::new(text), confidence: *confidence }).collect();
-        moment.recall = recall.iter().map(|(text, score)| Recalled::episode(Data::new(text), *score)).collect();
-        moment.summary = summary.map(|text| Data::new(&text));
-        let speaker = |person| if person { Speaker::Person } else { Speaker::Persona };
-        moment.history = history.iter().map(|(text, person)| Turn { speaker: speaker(*person), text: Spoken::new(text) }).collect();
-        moment.message = Spoken::new(&message);
+        moment.profile = profile.iter().map(|text| UntrustedText::new(text)).collect();
+        moment.facts = facts.iter().map(|(text, confidence)| PersonFact { text: UntrustedText::new(text), confidence: *confidence }).collect();
+        moment.recall = recall.iter().map(|(text, score)| RecallItem::episode(UntrustedText::new(text), *score)).collect();
+        moment.summary = summary.map(|text| UntrustedText::new(&text));
+        let speaker = |person| if person { PromptSpeaker::Person } else { PromptSpeaker::Persona };
+        moment.history = history.iter().map(|(text, person)| PromptTurn { speaker: speaker(*person), text: UtteranceText::new(text) }).collect();
+        moment.message = UtteranceText::new(&message);
         let step = |(at, text): (usize, &String)| exchange(&format!("call-{at}"), "search", json!({"query": "x"}), text);
         moment.exchanges = answers.iter().enumerate().map(step).collect();
         moment.words = words.iter().map(|word| TenantWord::new("lead", word)).collect();
@@ -107,10 +109,10 @@ prop_compose! {
         episodes in 0..8_u8,
     ) -> Agent {
         let tokens = TokenLimits { dynamic, memory, tool_results: results, output, ..TokenLimits::default() };
-        let profile = if compact { Profile::Compact } else { Profile::Runtime };
+        let profile = if compact { PromptBudgetProfile::Compact } else { PromptBudgetProfile::Runtime };
         Agent {
             memory: MemoryPolicy { history, episodes, ..MemoryPolicy::default() },
-            limits: Limits { profile, tokens, ..Limits::default() },
+            limits: AgentLimits { profile, tokens, ..AgentLimits::default() },
             tools: vec!["search".parse().unwrap()],
             guidance: "search before you guess.".to_owned(),
             ..Agent::default()
@@ -126,14 +128,14 @@ fn tiers(soul: &str, sops: &str) -> (Human, Team) {
     (human, team)
 }
 
-fn cast(human: &Human, team: &Team, agent: &Agent) -> Cast {
-    Cast::new(&Tiers { human, team, agent, installed: &[tool("search")] })
+fn cast(human: &Human, team: &Team, agent: &Agent) -> StaticPrompt {
+    StaticPrompt::new(&PromptTiers { human, team, agent, installed: &[tool("search")] })
 }
 
 /// Everything in the prompt that is fenced, and every text around it.
-fn texts(prompt: &Assembled) -> Vec<String> {
+fn texts(prompt: &AssembledPrompt) -> Vec<String> {
     let results = prompt.messages.iter().flat_map(|message| &message.parts).filter_map(|part| match part {
-        Part::ToolResult(result) => Some(result.content.clone()),
+        ModelMessagePart::ToolResult(result) => Some(result.content.clone()),
         _ => None,
     });
     prompt.system.last().cloned().into_iter().chain(results).collect()
@@ -188,8 +190,8 @@ proptest! {
                 prop_assert!(prompt.report.total <= prompt.report.most);
                 let budgets = agent.limits.budgets();
                 prop_assert!(prompt.report.most + budgets.output.unwrap_or(0) <= budgets.ceiling.max(budgets.output.unwrap_or(0)));
-                let memory = prompt.report.tokens(Section::Facts)
-                    + prompt.report.tokens(Section::Recall);
+                let memory = prompt.report.tokens(PromptSection::Facts)
+                    + prompt.report.tokens(PromptSection::Recall);
                 prop_assert!(budgets.memory.is_none_or(|most| memory <= most));
             }
             Err(error) => prop_assert!(error.needed > error.most, "{:?}", error),
@@ -239,10 +241,10 @@ proptest! {
 
     #[test]
     fn text_that_was_stored_comes_back_as_it_was(text in long()) {
-        let data = Data::new(&text);
-        prop_assert_eq!(&Data::stored(data.as_str(), data.tokens()), &data);
-        let spoken = Spoken::new(&text);
-        prop_assert_eq!(&Spoken::stored(spoken.as_str(), spoken.tokens()), &spoken);
-        prop_assert_eq!(Spoken::new(spoken.as_str()), spoken);
+        let data = UntrustedText::new(&text);
+        prop_assert_eq!(&UntrustedText::stored(data.as_str(), data.tokens()), &data);
+        let spoken = UtteranceText::new(&text);
+        prop_assert_eq!(&UtteranceText::stored(spoken.as_str(), spoken.tokens()), &spoken);
+        prop_assert_eq!(UtteranceText::new(spoken.as_str()), spoken);
     }
 }

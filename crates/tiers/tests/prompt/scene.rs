@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use munshi_llm::money::estimate_request;
-use munshi_llm::{ChatRequest, Message, Part, Role, Target, ToolCall};
-use munshi_tiers::contract::Situation;
+use munshi_llm::{ChatMessage, ChatRequest, ModelMessagePart, ModelRole, ModelTarget, ToolCall};
+use munshi_tiers::contract::TurnSituation;
 use munshi_tiers::prompt::{
-    Answer, Assembled, Cast, Data, Envelope, Exchange, Fact, FenceKey, Moment, Recalled, Speaker, Spoken,
-    Tiers, Turn,
+    AssembledPrompt, FenceKey, PersonFact, PromptExchange, PromptSpeaker, PromptTiers, PromptToolAnswer,
+    PromptTurn, RecallItem, StaticPrompt, TurnContext, TurnEnvelope, UntrustedText, UtteranceText,
 };
 use munshi_types::tier::Channel;
 use munshi_types::{Timestamp, ToolSpec, Zone};
@@ -22,12 +22,12 @@ pub(crate) fn tool(name: &str) -> Arc<ToolSpec> {
 }
 
 /// A ready binding with all its tools installed.
-pub(crate) fn cast(name: &str, binding: &str) -> Cast {
+pub(crate) fn cast(name: &str, binding: &str) -> StaticPrompt {
     cast_within(name, binding, None)
 }
 
 /// The same with another budget for what changes.
-pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> Cast {
+pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> StaticPrompt {
     let tenant = tenant(name);
     let binding = &tenant.bindings[binding];
     let mut agent = tenant.agents[binding.agent.as_str()].clone();
@@ -36,30 +36,30 @@ pub(crate) fn cast_within(name: &str, binding: &str, dynamic: Option<u32>) -> Ca
     let installed: Vec<_> = agent.tools.iter().map(|name| tool(name.as_str())).collect();
     let human = &tenant.humans[binding.human.as_str()];
     let team = &tenant.teams[binding.team.as_str()];
-    Cast::new(&Tiers { human, team, agent, installed: &installed })
+    StaticPrompt::new(&PromptTiers { human, team, agent, installed: &installed })
 }
 
-pub(crate) fn envelope(channel: Channel, locale: &str, language: &str) -> Envelope {
-    Envelope {
+pub(crate) fn envelope(channel: Channel, locale: &str, language: &str) -> TurnEnvelope {
+    TurnEnvelope {
         now: Timestamp::from_micros(1_794_733_920_000_000),
         zone: Zone::default(),
         channel,
         locale: locale.to_owned(),
         language: Some(language.parse().unwrap()),
-        situation: Situation::Usual,
+        situation: TurnSituation::Usual,
     }
 }
 
 /// A turn in which nothing is known yet.
-pub(crate) fn moment(message: &str) -> Moment {
-    Moment {
+pub(crate) fn moment(message: &str) -> TurnContext {
+    TurnContext {
         envelope: envelope(Channel::Whatsapp, "en-IN", "en"),
         profile: Vec::new(),
         facts: Vec::new(),
         recall: Vec::new(),
         summary: None,
         history: Vec::new(),
-        message: Spoken::new(message),
+        message: UtteranceText::new(message),
         exchanges: Vec::new(),
         words: Vec::new(),
         tools: Vec::new(),
@@ -67,38 +67,41 @@ pub(crate) fn moment(message: &str) -> Moment {
     }
 }
 
-pub(crate) fn fact(text: &str, confidence: u16) -> Fact {
-    Fact { text: Data::new(text), confidence }
+pub(crate) fn fact(text: &str, confidence: u16) -> PersonFact {
+    PersonFact { text: UntrustedText::new(text), confidence }
 }
 
-pub(crate) fn recalled(text: &str, score: u16) -> Recalled {
-    Recalled::episode(Data::new(text), score)
+pub(crate) fn recalled(text: &str, score: u16) -> RecallItem {
+    RecallItem::episode(UntrustedText::new(text), score)
 }
 
 /// What was said, the person first.
-pub(crate) fn talk(lines: &[&str]) -> Vec<Turn> {
-    let speakers = [Speaker::Person, Speaker::Persona].into_iter().cycle();
-    speakers.zip(lines).map(|(speaker, line)| Turn { speaker, text: Spoken::new(line) }).collect()
+pub(crate) fn talk(lines: &[&str]) -> Vec<PromptTurn> {
+    let speakers = [PromptSpeaker::Person, PromptSpeaker::Persona].into_iter().cycle();
+    speakers
+        .zip(lines)
+        .map(|(speaker, line)| PromptTurn { speaker, text: UtteranceText::new(line) })
+        .collect()
 }
 
-pub(crate) fn exchange(id: &str, tool: &str, arguments: serde_json::Value, answer: &str) -> Exchange {
+pub(crate) fn exchange(id: &str, tool: &str, arguments: serde_json::Value, answer: &str) -> PromptExchange {
     let call = ToolCall { id: id.to_owned(), name: tool.to_owned(), arguments };
-    let asked = Message { role: Role::Assistant, parts: vec![Part::ToolCall(call)] };
-    let text = Data::new(answer);
-    Exchange::new(
+    let asked = ChatMessage { role: ModelRole::Assistant, parts: vec![ModelMessagePart::ToolCall(call)] };
+    let text = UntrustedText::new(answer);
+    PromptExchange::new(
         asked,
-        vec![Answer { call_id: id.to_owned(), tool: tool.to_owned(), text, is_error: false }],
+        vec![PromptToolAnswer { call_id: id.to_owned(), tool: tool.to_owned(), text, is_error: false }],
     )
 }
 
 /// What the gateway would say the prompt takes.
-pub(crate) fn estimated(assembled: &Assembled) -> u32 {
+pub(crate) fn estimated(assembled: &AssembledPrompt) -> u32 {
     let request: ChatRequest = assembled.clone().into_request();
-    u32::try_from(estimate_request(&Target::offline(), &request)).unwrap()
+    u32::try_from(estimate_request(&ModelTarget::offline(), &request)).unwrap()
 }
 
 /// The whole prompt as one text, with what the report says of it.
-pub(crate) fn shown(assembled: &Assembled) -> String {
+pub(crate) fn shown(assembled: &AssembledPrompt) -> String {
     let mut out = String::new();
     for (at, block) in assembled.system.iter().enumerate() {
         if at + 1 == assembled.system.len() {
@@ -107,14 +110,14 @@ pub(crate) fn shown(assembled: &Assembled) -> String {
         out.push_str(block);
     }
     for message in &assembled.messages {
-        let role = if message.role == Role::User { "person" } else { "persona" };
+        let role = if message.role == ModelRole::User { "person" } else { "persona" };
         for part in &message.parts {
             match part {
-                Part::Text { text } => out.push_str(&format!("──── {role}\n{text}\n")),
-                Part::ToolCall(call) => {
+                ModelMessagePart::Text { text } => out.push_str(&format!("──── {role}\n{text}\n")),
+                ModelMessagePart::ToolCall(call) => {
                     out.push_str(&format!("──── {role} calls {} {}\n", call.name, call.arguments));
                 }
-                Part::ToolResult(result) => {
+                ModelMessagePart::ToolResult(result) => {
                     out.push_str(&format!("──── {} answers\n{}", result.name, result.content));
                 }
                 other => out.push_str(&format!("──── {other:?}\n")),

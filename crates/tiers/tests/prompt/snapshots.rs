@@ -1,7 +1,7 @@
 //! The exact prompts of four bindings, in three languages and a mix, under and over budget.
 
-use munshi_tiers::contract::Situation;
-use munshi_tiers::prompt::{Data, Recalled, Spoken, TenantWord, assemble};
+use munshi_tiers::contract::TurnSituation;
+use munshi_tiers::prompt::{RecallItem, TenantWord, UntrustedText, UtteranceText, assemble};
 use munshi_types::tier::Channel;
 use serde_json::json;
 
@@ -13,9 +13,10 @@ fn an_english_work_companion_within_its_budget() {
     turn.facts = vec![fact("name: Priya", 980), fact("plan: Pro; 3 of 25 conversations used this week", 990)];
     turn.recall = vec![
         recalled("3 days ago: asked for a letter to a vendor, in a softer tone than the first", 910),
-        Recalled::passage("plans.md", "A delegated job takes one conversation.", 640),
+        RecallItem::passage("plans.md", "A delegated job takes one conversation.", 640),
     ];
-    turn.summary = Some(Data::new("A letter to Mehta Traders about a late delivery; two drafts so far."));
+    turn.summary =
+        Some(UntrustedText::new("A letter to Mehta Traders about a late delivery; two drafts so far."));
     turn.history =
         talk(&["can you redo that vendor letter with a softer tone?", "Here it is, a little kinder: …"]);
     turn.words = vec![TenantWord::new("job", "errand")];
@@ -53,7 +54,7 @@ fn a_hinglish_shop_in_the_middle_of_its_tools() {
 fn a_tamil_desk_over_its_budget_in_an_escalation() {
     let mut turn = moment("மூணு நாளா தண்ணி வரல. யாரும் போன் எடுக்கல!");
     turn.envelope = envelope(Channel::Voice, "ta-IN", "ta");
-    turn.envelope.situation = Situation::Escalation;
+    turn.envelope.situation = TurnSituation::Escalation;
     turn.facts = vec![
         fact("ஊர்: வேலூர், 4-வது தெரு", 950),
         fact("குழாய்: பொதுக் குழாய்", 620),
@@ -62,9 +63,9 @@ fn a_tamil_desk_over_its_budget_in_an_escalation() {
     turn.recall = vec![
         recalled("5 நாள் முன்: இதே தெருவில் தண்ணீர் வரவில்லை என்று சொன்னார்", 810),
         recalled("20 நாள் முன்: தெருவிளக்கு பற்றிக் கேட்டார்", 350),
-        Recalled::passage("நிலைப்பாடு.md", "தண்ணீர் வாரியம் 24 மணி நேரத்தில் பதில் தர வேண்டும்.", 640),
+        RecallItem::passage("நிலைப்பாடு.md", "தண்ணீர் வாரியம் 24 மணி நேரத்தில் பதில் தர வேண்டும்.", 640),
     ];
-    turn.summary = Some(Data::new("தண்ணீர் புகார்; வாரியத்தின் எண் கொடுக்கப்பட்டது."));
+    turn.summary = Some(UntrustedText::new("தண்ணீர் புகார்; வாரியத்தின் எண் கொடுக்கப்பட்டது."));
     turn.history = talk(&[
         "வணக்கம், தண்ணீர் வரல.",
         "வணக்கம், சொல்லுங்க. எந்த தெரு, எந்த ஊர்?",
@@ -80,8 +81,12 @@ fn a_tamil_desk_over_its_budget_in_an_escalation() {
 fn a_kannada_voice_with_a_stranger_and_a_message_too_long() {
     let mut turn = moment("");
     turn.envelope = envelope(Channel::Web, "kn-IN", "hi");
-    turn.profile = vec![Data::new("name: ಸುಮಾ"), Data::new("page: /tour"), Data::new("turns so far: 0")];
-    turn.message = Spoken::new(&"ನಮಸ್ಕಾರ ವಾಸುಕಿ, ಮುಂದಿನ ಕಾರ್ಯಕ್ರಮ ಯಾವಾಗ? ".repeat(40));
+    turn.profile = vec![
+        UntrustedText::new("name: ಸುಮಾ"),
+        UntrustedText::new("page: /tour"),
+        UntrustedText::new("turns so far: 0"),
+    ];
+    turn.message = UtteranceText::new(&"ನಮಸ್ಕಾರ ವಾಸುಕಿ, ಮುಂದಿನ ಕಾರ್ಯಕ್ರಮ ಯಾವಾಗ? ".repeat(40));
     let prompt = assemble(&cast_within("chiguru", "fans", Some(200)), &turn).unwrap();
     assert_eq!(prompt.report.total, estimated(&prompt));
     insta::assert_snapshot!(shown(&prompt));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use munshi_tiers::merge::merge;
-use munshi_tiers::prompt::{Cast, Tiers};
-use munshi_tiers::{Body, Draft, Tier, contract, files, rule_set};
+use munshi_tiers::prompt::{PromptTiers, StaticPrompt};
+use munshi_tiers::{Tier, TierBody, TierDraft, contract, files, rule_set};
 use munshi_types::tier::{Agent, Binding, Destination, Human, Team, TierKind, TierName};
 
 /// A tenant's folder.
@@ -39,9 +39,9 @@ pub(crate) fn tenant(name: &str) -> Tenant {
 }
 
 /// The agent and those it extends, the farthest first.
-fn chain<'a>(agent: &'a Draft, drafts: &'a [Draft]) -> Vec<(TierName, &'a Body)> {
+fn chain<'a>(agent: &'a TierDraft, drafts: &'a [TierDraft]) -> Vec<(TierName, &'a TierBody)> {
     let base = agent.body.get("extends").and_then(|name| name.as_str());
-    let is_base = |draft: &&Draft| draft.kind == TierKind::Agent && Some(draft.name.as_str()) == base;
+    let is_base = |draft: &&TierDraft| draft.kind == TierKind::Agent && Some(draft.name.as_str()) == base;
     let mut line = drafts.iter().find(is_base).map(|base| chain(base, drafts)).unwrap_or_default();
     line.push((agent.name.clone(), &agent.body));
     line
@@ -82,7 +82,7 @@ fn every_binding_fits_its_budgets() {
         let agent = &tenant.agents[binding.agent.as_str()];
         let human = &tenant.humans[binding.human.as_str()];
         let team = &tenant.teams[binding.team.as_str()];
-        let cast = Cast::new(&Tiers { human, team, agent, installed: &[] });
+        let cast = StaticPrompt::new(&PromptTiers { human, team, agent, installed: &[] });
         let sizes = [TierKind::Human, TierKind::Team, TierKind::Agent].map(|tier| cast.tokens(tier));
         let budgets = agent.limits.budgets();
         assert!(sizes[0] <= budgets.human, "{name} {}: {sizes:?}", binding.human);

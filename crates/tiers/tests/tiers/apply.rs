@@ -2,15 +2,15 @@
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::on_both_engines;
-use munshi_tiers::import::Existing;
-use munshi_tiers::{Error, Vanished, files, history};
+use munshi_tiers::import::ExistingFilePolicy;
+use munshi_tiers::{Error, VanishedTierPolicy, files, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{TenantStatus, Timestamp};
 
 use crate::tiers::support::{Shop, perform, problems};
 
 /// What is stored, to compare before with after.
-async fn stored(test: &munshi_test_support::TestDb, shop: &Shop) -> Vec<munshi_tiers::plan::Stored> {
+async fn stored(test: &munshi_test_support::TestDb, shop: &Shop) -> Vec<munshi_tiers::plan::StoredTier> {
     history::tiers(&test.db, &shop.name.parse().unwrap()).await.unwrap()
 }
 
@@ -22,7 +22,7 @@ on_both_engines! {
         let plan = shop.apply(&test).await.unwrap();
         assert!(plan.is_new && plan.warnings.is_empty(), "{plan}");
         insta::assert_snapshot!("first", plan.to_string());
-        let again = shop.plan(&test.db, Vanished::Keep).await.unwrap();
+        let again = shop.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap();
         assert!(again.is_empty(), "{again}");
         assert_eq!(again.to_string(), "sharma-kirana: no changes\n");
         let name = shop.name.parse().unwrap();
@@ -49,7 +49,7 @@ on_both_engines! {
         let text = std::fs::read_to_string(shop.path().join("agents/standard.toml")).unwrap();
         shop.write("agents/standard.toml", format!("{text}{rules}"));
         shop.apply(&test).await.unwrap();
-        let again = shop.plan(&test.db, Vanished::Keep).await.unwrap();
+        let again = shop.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap();
         assert!(again.is_empty(), "{again}");
     }
 
@@ -59,16 +59,16 @@ on_both_engines! {
         let tiers: Vec<_> =
             stored(&test, &shop).await.into_iter().map(|tier| (tier.kind, tier.name, tier.body)).collect();
         let copy = Shop::empty("sharma");
-        let written = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap();
+        let written = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Keep).unwrap();
         assert_eq!((written.written.len(), written.unchanged), (6, 0));
-        let plan = copy.plan(&test.db, Vanished::Archive).await.unwrap();
+        let plan = copy.plan(&test.db, VanishedTierPolicy::Archive).await.unwrap();
         assert!(plan.is_empty(), "{plan}");
-        let again = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap();
+        let again = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Keep).unwrap();
         assert_eq!((again.written.len(), again.unchanged), (0, 6), "the same bytes");
         copy.edit("humans/meera.md", "warm", "cold");
-        let refused = files::export(&copy.path(), &tiers, &[], Existing::Keep).unwrap_err();
+        let refused = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Keep).unwrap_err();
         assert!(matches!(&refused, Error::Existing(paths) if paths.len() == 1), "{refused}");
-        let replaced = files::export(&copy.path(), &tiers, &[], Existing::Replace).unwrap();
+        let replaced = files::export(&copy.path(), &tiers, &[], ExistingFilePolicy::Replace).unwrap();
         assert_eq!((replaced.written.len(), replaced.unchanged), (1, 5));
     }
 
@@ -110,15 +110,15 @@ on_both_engines! {
         shop.apply(&test).await.unwrap();
         let complaints = std::fs::read_to_string(shop.path().join("teams/complaints.md")).unwrap();
         shop.remove("teams/complaints.md");
-        let told = problems(shop.plan(&test.db, Vanished::Archive).await.unwrap_err());
+        let told = problems(shop.plan(&test.db, VanishedTierPolicy::Archive).await.unwrap_err());
         assert!(told.contains("team complaints is archived"), "still handed on to: {told}");
         shop.edit("teams/counter.md", "[[handoffs]]\nto = \"complaints\"\nwhen = \"something was bad, broken or missing\"\n", "");
         let kept = shop.apply(&test).await.unwrap();
         assert_eq!(kept.left, ["team complaints"]);
         assert!(kept.to_string().contains("team complaints is not in the folder and stays as it is; --prune"), "{kept}");
-        let pruned = shop.apply_with(&test, Vanished::Archive).await.unwrap();
+        let pruned = shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
         assert_eq!(pruned.to_string(), "- team complaints, archived at version 1\n");
-        assert!(shop.plan(&test.db, Vanished::Archive).await.unwrap().is_empty());
+        assert!(shop.plan(&test.db, VanishedTierPolicy::Archive).await.unwrap().is_empty());
         shop.write("teams/complaints.md", complaints);
         let back = shop.apply(&test).await.unwrap();
         assert!(back.to_string().starts_with("+ team complaints, back from the archive with version 1"), "{back}");
@@ -149,7 +149,7 @@ on_both_engines! {
         assert_eq!(folders.len(), 2);
         let mut plans = Vec::new();
         for folder in &folders {
-            plans.push(munshi_tiers::plan_folder(&test.db, folder, Vanished::Keep, &crate::tiers::support::installed()).await.unwrap());
+            plans.push(munshi_tiers::plan_folder(&test.db, folder, VanishedTierPolicy::Keep, &crate::tiers::support::installed()).await.unwrap());
         }
         // The second is made by somebody else before this is done: then the first is not made either.
         test.tenant("two").await;

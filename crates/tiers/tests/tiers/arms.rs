@@ -1,8 +1,8 @@
 //! Slices on old versions, rules that share an id, budgets without room, and several tenants in one plan.
 
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tiers::{Plan, Result, Vanished, files};
-use munshi_types::tier::KeyKind;
+use munshi_tiers::{ApplyPlan, Result, VanishedTierPolicy, files};
+use munshi_types::tier::RoutingKeyKind;
 
 use crate::tiers::support::{Shop, installed, key, perform, problems};
 
@@ -14,10 +14,10 @@ fn add(shop: &Shop, path: &str, text: &str) {
 const RULE: &str = "\n[[rules]]\nid = \"no-rivals\"\nseverity = \"block\"\nprompt = \"Name no other shop.\"\nregex = '(?i)mega mart'\n";
 
 /// Both as one plan.
-async fn plan_all(test: &TestDb, shops: [&Shop; 2]) -> Result<Vec<Plan>> {
+async fn plan_all(test: &TestDb, shops: [&Shop; 2]) -> Result<Vec<ApplyPlan>> {
     let folders: Vec<_> =
         shops.iter().map(|shop| files::read(&shop.path(), None).unwrap().remove(0)).collect();
-    munshi_tiers::plan_folders(&test.db, &folders, Vanished::Keep, &installed()).await
+    munshi_tiers::plan_folders(&test.db, &folders, VanishedTierPolicy::Keep, &installed()).await
 }
 
 /// The example with these addresses alone.
@@ -127,12 +127,12 @@ on_both_engines! {
         }
         one.edit("bindings/counter.toml", "handle:bazaar", "handle:mandi");
         two.edit("bindings/counter.toml", "handle:mandi", "handle:bazaar");
-        let alone = problems(one.plan(&test.db, Vanished::Keep).await.unwrap_err());
+        let alone = problems(one.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap_err());
         assert!(alone.contains("handle:mandi already leads to another tenant"), "{alone}");
         let plans = plan_all(&test, [&one, &two]).await.unwrap();
         perform(&test, &test.db, plans).await.unwrap();
-        let resolver = munshi_tiers::Resolver::new(test.db.clone());
-        let munshi_tiers::Answer::Bound(found) = resolver.resolve(&key(KeyKind::Handle, "mandi"), None).await.unwrap() else {
+        let resolver = munshi_tiers::BindingResolver::new(test.db.clone());
+        let munshi_tiers::AddressResolution::Bound(found) = resolver.resolve(&key(RoutingKeyKind::Handle, "mandi"), None).await.unwrap() else {
             panic!("the address leads nowhere")
         };
         assert_eq!(found.tenant_name.as_str(), "one");

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use munshi_store::{Tx, params};
 use munshi_test_support::on_both_engines;
-use munshi_tiers::{Authorship, Body, Companion, Error, FileChange, Problem, Result, Vanished, files};
+use munshi_tiers::{
+    Authorship, Error, ExtensionChange, FolderExtension, FolderProblem, Result, TierBody, VanishedTierPolicy,
+    files,
+};
 use munshi_types::Zone;
 use serde_json::Value;
 
@@ -20,7 +23,7 @@ const TABLE: &[munshi_store::Migration] = &[munshi_store::Migration {
            PRIMARY KEY (tenant_id, version));",
 }];
 
-impl Companion for Colour {
+impl FolderExtension for Colour {
     fn file(&self) -> &'static str {
         "colour.txt"
     }
@@ -29,28 +32,28 @@ impl Companion for Colour {
         "colour"
     }
 
-    fn read(&self, file: &str, text: &str) -> Result<Body, Vec<Problem>> {
+    fn read(&self, file: &str, text: &str) -> Result<TierBody, Vec<FolderProblem>> {
         match text.trim() {
-            "grey" => Err(vec![Problem::of_file(file, "grey is no colour").at((1, 1))]),
-            word => Ok(Body::from_iter([("word".to_owned(), Value::String(word.to_owned()))])),
+            "grey" => Err(vec![FolderProblem::of_file(file, "grey is no colour").at((1, 1))]),
+            word => Ok(TierBody::from_iter([("word".to_owned(), Value::String(word.to_owned()))])),
         }
     }
 
-    fn warnings(&self, _body: &Body, _beside: &munshi_tiers::Bodies) -> Vec<String> {
+    fn warnings(&self, _body: &TierBody, _beside: &munshi_tiers::ExtensionBodies) -> Vec<String> {
         vec!["paint is wet".to_owned()]
     }
 
-    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, Body)> {
+    fn stored(&self, tx: &mut Tx<'_>) -> Result<(i64, TierBody)> {
         let found = tx.optional(
             "SELECT version, word FROM colours WHERE tenant_id = $1 ORDER BY version DESC LIMIT 1",
             &[],
             |row| Ok((row.get::<i64>(0)?, row.get::<String>(1)?)),
         )?;
-        let body = |word: String| Body::from_iter([("word".to_owned(), Value::String(word))]);
-        Ok(found.map_or((0, Body::new()), |(version, word)| (version, body(word))))
+        let body = |word: String| TierBody::from_iter([("word".to_owned(), Value::String(word))]);
+        Ok(found.map_or((0, TierBody::new()), |(version, word)| (version, body(word))))
     }
 
-    fn write(&self, tx: &mut Tx<'_>, change: &FileChange, _by: &Authorship) -> Result<()> {
+    fn write(&self, tx: &mut Tx<'_>, change: &ExtensionChange, _by: &Authorship) -> Result<()> {
         let word = change.body["word"].as_str().unwrap_or_default();
         tx.execute(
             "INSERT INTO colours (tenant_id, version, word) VALUES ($1, $2, $3)",
@@ -60,7 +63,7 @@ impl Companion for Colour {
     }
 
     /// Refuses what can't be told, so that a test sees the whole undone.
-    fn tell(&self, _tx: &mut Tx<'_>, change: &FileChange, _by: &Authorship) -> Result<()> {
+    fn tell(&self, _tx: &mut Tx<'_>, change: &ExtensionChange, _by: &Authorship) -> Result<()> {
         match change.body["word"].as_str() {
             Some("black") => Err(Error::Unreadable("it is too dark to tell".to_owned())),
             _ => Ok(()),
@@ -68,13 +71,13 @@ impl Companion for Colour {
     }
 }
 
-async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<munshi_tiers::Plan> {
-    let companions: [Arc<dyn Companion>; 1] = [Arc::new(Colour)];
+async fn planned(test: &munshi_test_support::TestDb, shop: &Shop) -> Result<munshi_tiers::ApplyPlan> {
+    let companions: [Arc<dyn FolderExtension>; 1] = [Arc::new(Colour)];
     let folder = files::read_with(&shop.path(), None, &companions)?.remove(0);
-    munshi_tiers::plan_folder(&test.db, &folder, Vanished::Archive, &installed()).await
+    munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Archive, &installed()).await
 }
 
-async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::Plan) -> Result<()> {
+async fn applied(test: &munshi_test_support::TestDb, plan: &munshi_tiers::ApplyPlan) -> Result<()> {
     munshi_tiers::apply(
         &test.db,
         vec![plan.clone()],

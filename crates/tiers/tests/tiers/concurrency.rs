@@ -1,7 +1,7 @@
 //! Two who apply at once.
 
 use munshi_test_support::on_both_engines;
-use munshi_tiers::{Error, Vanished, history};
+use munshi_tiers::{Error, VanishedTierPolicy, history};
 
 use crate::tiers::support::{Shop, perform};
 
@@ -15,8 +15,8 @@ on_both_engines! {
         yours.edit("teams/counter.md", "casual", "formal");
         yours.edit("humans/meera.md", "Meera\"\nidentity", "Meera ji\"\nidentity");
         let other = test.open_again().await;
-        let my_plan = mine.plan(&test.db, Vanished::Keep).await.unwrap();
-        let your_plan = yours.plan(&other, Vanished::Keep).await.unwrap();
+        let my_plan = mine.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap();
+        let your_plan = yours.plan(&other, VanishedTierPolicy::Keep).await.unwrap();
         perform(&test, &test.db, vec![my_plan]).await.unwrap();
         let told = perform(&test, &other, vec![your_plan]).await.unwrap_err();
         assert_eq!(told.to_string(), "somebody changed human meera in the meantime, so nothing was changed");
@@ -35,7 +35,7 @@ on_both_engines! {
             // Each says the same number in two tiers.
             shop.edit("humans/meera.md", "warm", &format!("number {number}"));
             shop.edit("teams/counter.md", "You take orders", &format!("number {number}. You take orders"));
-            plans.push(shop.plan(&test.db, Vanished::Keep).await.unwrap());
+            plans.push(shop.plan(&test.db, VanishedTierPolicy::Keep).await.unwrap());
         }
         let applied = plans.into_iter().enumerate().map(|(at, plan)| {
             let db = if at % 2 == 0 { test.db.clone() } else { other.clone() };

@@ -20,7 +20,7 @@ on_both_engines! {
     }
 
     async fn two_installations_have_two_keys(test: TestDb) {
-        let other = TestDb::open_with(test.engine(), &[munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS], munshi_store::Options::default()).await;
+        let other = TestDb::open_with(test.engine(), &[munshi_store::MIGRATIONS, munshi_tiers::MIGRATIONS], munshi_store::StoreOptions::default()).await;
         let random = SeededRandom::new(7);
         let (here, there) = (fence_key(&test.db, &random, MORNING).await, fence_key(&other.db, &random, MORNING).await);
         assert_ne!(here.unwrap(), there.unwrap());

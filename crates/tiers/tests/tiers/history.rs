@@ -1,8 +1,8 @@
 //! Looking back, and going back.
 
 use munshi_test_support::on_both_engines;
-use munshi_tiers::merge::Origin;
-use munshi_tiers::{Error, Vanished, history};
+use munshi_tiers::merge::AgentValueOrigin;
+use munshi_tiers::{Error, VanishedTierPolicy, history};
 use munshi_types::tier::{TierKind, TierName};
 
 use crate::tiers::support::{Shop, installed, perform};
@@ -51,10 +51,10 @@ on_both_engines! {
         shop.apply(&test).await.unwrap();
         let shown = history::show(&test.db, &tenant, TierKind::Agent, &name("counter"), None).await.unwrap();
         assert_eq!(shown.values["tools"], serde_json::json!(["search_items", "note_sale"]));
-        assert_eq!(shown.origins["tools"], Origin::Agent(name("standard")));
-        assert_eq!(shown.origins["limits.tokens.dynamic"], Origin::Agent(name("counter")));
-        assert_eq!(shown.origins["guardrails.no-secrets"], Origin::Agent(name("standard")));
-        assert_eq!(shown.origins["limits.turn_seconds"], Origin::Default);
+        assert_eq!(shown.origins["tools"], AgentValueOrigin::Agent(name("standard")));
+        assert_eq!(shown.origins["limits.tokens.dynamic"], AgentValueOrigin::Agent(name("counter")));
+        assert_eq!(shown.origins["guardrails.no-secrets"], AgentValueOrigin::Agent(name("standard")));
+        assert_eq!(shown.origins["limits.turn_seconds"], AgentValueOrigin::Default);
     }
 
     async fn what_is_not_there_is_said_by_name(test: TestDb) {
@@ -99,7 +99,7 @@ on_both_engines! {
         shop.write("humans/ravi.md", ravi);
         shop.apply(&test).await.unwrap();
         shop.remove("humans/ravi.md");
-        shop.apply_with(&test, Vanished::Archive).await.unwrap();
+        shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
         shop.write("humans/ravi.md", ravi);
         shop.apply(&test).await.unwrap();
         let log = history::log(&test.db, &tenant, TierKind::Human, &name("ravi")).await.unwrap();

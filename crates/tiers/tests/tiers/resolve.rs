@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_test_support::{PATIENCE, TestDb, on_both_engines};
 use munshi_tiers::resolve::bucket;
-use munshi_tiers::{Answer, Resolution, Resolver, Vanished};
+use munshi_tiers::{AddressResolution, BindingResolution, BindingResolver, VanishedTierPolicy};
 use munshi_types::TenantStatus;
-use munshi_types::tier::{KeyKind, RoutingKey};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind};
 use tokio_util::sync::CancellationToken;
 
 use crate::tiers::support::{Shop, key};
 
 fn host() -> RoutingKey {
-    key(KeyKind::Host, "Sharma.example")
+    key(RoutingKeyKind::Host, "Sharma.example")
 }
 
-async fn bound(resolver: &Resolver, person: Option<&str>) -> Arc<Resolution> {
+async fn bound(resolver: &BindingResolver, person: Option<&str>) -> Arc<BindingResolution> {
     match resolver.resolve(&host(), person).await.unwrap() {
-        Answer::Bound(resolution) => resolution,
+        AddressResolution::Bound(resolution) => resolution,
         other => panic!("{other:?}"),
     }
 }
@@ -34,14 +34,14 @@ async fn set_status(test: &TestDb, tenant: munshi_types::TenantId, status: Tenan
 
 /// A resolver on a handle of its own, as another process would have, kept true beside the test.
 struct Node {
-    resolver: Resolver,
+    resolver: BindingResolver,
     stop: CancellationToken,
     task: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Node {
     async fn start(test: &TestDb) -> Self {
-        let (resolver, stop) = (Resolver::new(test.open_again().await), CancellationToken::new());
+        let (resolver, stop) = (BindingResolver::new(test.open_again().await), CancellationToken::new());
         let (watching, token) = (resolver.clone(), stop.clone());
         let runtime = tokio::runtime::Handle::current();
         let task = std::thread::spawn(move || runtime.block_on(watching.watch(token)));
@@ -49,7 +49,7 @@ impl Node {
     }
 
     /// How long it takes until the node sees it.
-    async fn until(&self, seen: impl Fn(&Answer) -> bool) -> Duration {
+    async fn until(&self, seen: impl Fn(&AddressResolution) -> bool) -> Duration {
         let began = Instant::now();
         loop {
             if seen(&self.resolver.resolve(&host(), None).await.unwrap()) {
@@ -74,24 +74,24 @@ on_both_engines! {
     async fn a_name_is_remembered_until_something_changes(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         let tenant: munshi_types::TenantName = "sharma".parse().unwrap();
         let found = bound(&resolver, None).await;
         let first = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
-        let Answer::Bound(first) = first else { panic!("{first:?}") };
+        let AddressResolution::Bound(first) = first else { panic!("{first:?}") };
         // Nobody has looked for changes yet: it comes from memory.
         set_status(&test, found.tenant, TenantStatus::Paused).await;
         let again = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
-        assert!(matches!(again, Answer::Bound(again) if Arc::ptr_eq(&again, &first)));
+        assert!(matches!(again, AddressResolution::Bound(again) if Arc::ptr_eq(&again, &first)));
         resolver.look().await.unwrap();
         let paused = resolver.by_name(&tenant, &found.binding_name, None).await.unwrap();
-        assert!(matches!(paused, Answer::TenantPaused(_)), "{paused:?}");
+        assert!(matches!(paused, AddressResolution::TenantPaused(_)), "{paused:?}");
     }
 
     async fn an_address_leads_to_three_versions(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         assert!(resolver.remembered(&host(), None).is_none());
         let found = bound(&resolver, None).await;
         assert_eq!((found.human.name.as_str(), found.human.version), ("meera", 1));
@@ -101,43 +101,43 @@ on_both_engines! {
         assert_eq!(found.agent.body.limits.budgets().dynamic, 3_000);
         assert!(found.human.tokens.total > 100 && found.human.tokens.blocks["soul"] > 30, "{:?}", found.human.tokens);
         assert!(found.agent.tokens.blocks["tools"] > 10);
-        for other in [key(KeyKind::Number, "+91-98123 45678"), key(KeyKind::Model, "sharma-counter")] {
-            let Answer::Bound(same) = resolver.resolve(&other, None).await.unwrap() else { panic!() };
+        for other in [key(RoutingKeyKind::Number, "+91-98123 45678"), key(RoutingKeyKind::Model, "sharma-counter")] {
+            let AddressResolution::Bound(same) = resolver.resolve(&other, None).await.unwrap() else { panic!() };
             assert!(Arc::ptr_eq(&same.human, &found.human) && Arc::ptr_eq(&same.agent, &found.agent), "shared");
         }
-        assert!(matches!(resolver.remembered(&host(), None), Some(Answer::Bound(_))));
+        assert!(matches!(resolver.remembered(&host(), None), Some(AddressResolution::Bound(_))));
         let named = resolver.by_name(&shop.name.parse().unwrap(), &"counter".parse().unwrap(), None).await.unwrap();
-        assert!(matches!(named, Answer::Bound(named) if Arc::ptr_eq(&named.cast, &found.cast)), "made once");
+        assert!(matches!(named, AddressResolution::Bound(named) if Arc::ptr_eq(&named.cast, &found.cast)), "made once");
     }
 
     async fn each_way_not_to_answer_is_told_apart(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         let tenant = bound(&resolver, None).await.tenant;
-        let unknown = resolver.resolve(&key(KeyKind::Host, "nobody.example"), None).await.unwrap();
-        assert!(matches!(unknown, Answer::Unknown), "{unknown:?}");
-        let other_kind = resolver.resolve(&key(KeyKind::Handle, "sharma.example"), None).await.unwrap();
-        assert!(matches!(other_kind, Answer::Unknown), "{other_kind:?}");
+        let unknown = resolver.resolve(&key(RoutingKeyKind::Host, "nobody.example"), None).await.unwrap();
+        assert!(matches!(unknown, AddressResolution::Unknown), "{unknown:?}");
+        let other_kind = resolver.resolve(&key(RoutingKeyKind::Handle, "sharma.example"), None).await.unwrap();
+        assert!(matches!(other_kind, AddressResolution::Unknown), "{other_kind:?}");
 
         set_status(&test, tenant, TenantStatus::Paused).await;
         resolver.look().await.unwrap();
         let paused = resolver.resolve(&host(), None).await.unwrap();
-        assert!(matches!(&paused, Answer::TenantPaused(name) if name.as_str() == "sharma"), "{paused:?}");
+        assert!(matches!(&paused, AddressResolution::TenantPaused(name) if name.as_str() == "sharma"), "{paused:?}");
         set_status(&test, tenant, TenantStatus::Active).await;
         resolver.look().await.unwrap();
         bound(&resolver, None).await;
 
         shop.remove("bindings/counter.toml");
-        shop.apply_with(&test, Vanished::Archive).await.unwrap();
+        shop.apply_with(&test, VanishedTierPolicy::Archive).await.unwrap();
         resolver.look().await.unwrap();
         let archived = resolver.resolve(&host(), None).await.unwrap();
-        assert!(matches!(&archived, Answer::BindingArchived { binding, .. } if binding.as_str() == "counter"), "{archived:?}");
+        assert!(matches!(&archived, AddressResolution::BindingArchived { binding, .. } if binding.as_str() == "counter"), "{archived:?}");
 
         set_status(&test, tenant, TenantStatus::Archived).await;
         resolver.look().await.unwrap();
         let gone = resolver.resolve(&host(), None).await.unwrap();
-        assert!(matches!(gone, Answer::TenantArchived(_)), "{gone:?}");
+        assert!(matches!(gone, AddressResolution::TenantArchived(_)), "{gone:?}");
     }
 
     async fn a_change_is_seen_by_every_node_within_a_second(test: TestDb) {
@@ -145,26 +145,26 @@ on_both_engines! {
         shop.apply(&test).await.unwrap();
         let nodes = [Node::start(&test).await, Node::start(&test).await];
         for node in &nodes {
-            node.until(|answer| matches!(answer, Answer::Bound(_))).await;
+            node.until(|answer| matches!(answer, AddressResolution::Bound(_))).await;
         }
         let mut took = Vec::new();
         for round in 2..5_u32 {
             shop.edit("humans/meera.md", "name = \"Meera", "name = \"Meera M");
             shop.apply(&test).await.unwrap();
             for node in &nodes {
-                took.push(node.until(|answer| matches!(answer, Answer::Bound(found) if found.human.version == round)).await);
+                took.push(node.until(|answer| matches!(answer, AddressResolution::Bound(found) if found.human.version == round)).await);
             }
         }
         // The base of an agent is part of it.
         let tokens = async || match nodes[0].resolver.resolve(&host(), None).await.unwrap() {
-            Answer::Bound(found) => found.agent.tokens.total,
+            AddressResolution::Bound(found) => found.agent.tokens.total,
             other => panic!("{other:?}"),
         };
         let before = tokens().await;
         shop.edit("agents/standard.toml", "episodes = 3", "episodes = 2");
         shop.edit("agents/standard.toml", "Look an item up", "Always and every time, look an item up");
         shop.apply(&test).await.unwrap();
-        took.push(nodes[0].until(|answer| matches!(answer, Answer::Bound(found) if found.agent.body.memory.episodes == 2)).await);
+        took.push(nodes[0].until(|answer| matches!(answer, AddressResolution::Bound(found) if found.agent.body.memory.episodes == 2)).await);
         // A busy machine may be late, but not all the time. What is remembered longest is remembered for a minute.
         let seconds = |most: u64| took.iter().filter(|took| **took < Duration::from_secs(most)).count();
         assert!(seconds(1) > 0 && seconds(30) == took.len(), "{took:?}");
@@ -174,7 +174,7 @@ on_both_engines! {
     async fn a_turn_goes_on_with_the_versions_it_began_with(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         let held = bound(&resolver, None).await;
         shop.edit("humans/meera.md", "warm", "cold");
         shop.apply(&test).await.unwrap();
@@ -186,7 +186,7 @@ on_both_engines! {
     async fn another_tenants_change_forgets_nothing(test: TestDb) {
         let (shop, other) = (Shop::new("sharma"), Shop::new("other"));
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         resolver.look().await.unwrap();
         bound(&resolver, None).await;
         other.remove("bindings/counter.toml");
@@ -198,7 +198,7 @@ on_both_engines! {
     async fn who_was_away_sees_everything_at_the_next_look(test: TestDb) {
         let shop = Shop::new("sharma");
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         resolver.look().await.unwrap();
         bound(&resolver, None).await;
         for number in 0..3 {
@@ -223,7 +223,7 @@ on_both_engines! {
         shop.write("bindings/trial.toml", "human = \"meera\"\nteam = \"counter\"\nagent = \"standard\"\nkeys = []\n");
         shop.write("bindings/counter.toml", format!("{text}{slices}"));
         shop.apply(&test).await.unwrap();
-        let resolver = Resolver::new(test.db.clone());
+        let resolver = BindingResolver::new(test.db.clone());
         let mut counts = [0; 3];
         for number in 0..2_000 {
             let person = format!("+9198{number:08}");

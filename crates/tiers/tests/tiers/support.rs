@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use munshi_store::Db;
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_tiers::{Authorship, Installed, Plan, Result, Vanished, files};
+use munshi_tiers::{ApplyPlan, Authorship, InstalledNames, Result, VanishedTierPolicy, files};
 use munshi_types::Zone;
-use munshi_types::tier::{KeyKind, RoutingKey};
+use munshi_types::tier::{RoutingKey, RoutingKeyKind};
 
 const DOCS: &str = include_str!("../../../../docs/tiers.md");
 
@@ -73,23 +73,23 @@ impl Shop {
         fs::remove_file(self.path().join(path)).unwrap();
     }
 
-    pub(crate) async fn plan(&self, db: &Db, vanished: Vanished) -> Result<Plan> {
+    pub(crate) async fn plan(&self, db: &Db, vanished: VanishedTierPolicy) -> Result<ApplyPlan> {
         let folder = files::read(&self.path(), None)?.remove(0);
         munshi_tiers::plan_folder(db, &folder, vanished, &installed()).await
     }
 
-    pub(crate) async fn apply(&self, test: &TestDb) -> Result<Plan> {
-        self.apply_with(test, Vanished::Keep).await
+    pub(crate) async fn apply(&self, test: &TestDb) -> Result<ApplyPlan> {
+        self.apply_with(test, VanishedTierPolicy::Keep).await
     }
 
-    pub(crate) async fn apply_with(&self, test: &TestDb, vanished: Vanished) -> Result<Plan> {
+    pub(crate) async fn apply_with(&self, test: &TestDb, vanished: VanishedTierPolicy) -> Result<ApplyPlan> {
         let plan = self.plan(&test.db, vanished).await?;
         perform(test, &test.db, vec![plan.clone()]).await?;
         Ok(plan)
     }
 }
 
-pub(crate) async fn perform(test: &TestDb, db: &Db, plans: Vec<Plan>) -> Result<()> {
+pub(crate) async fn perform(test: &TestDb, db: &Db, plans: Vec<ApplyPlan>) -> Result<()> {
     munshi_tiers::apply(db, plans, Zone::default(), by("asha"), &test.ids, |_, _, _| Ok(())).await
 }
 
@@ -97,12 +97,12 @@ pub(crate) fn by(author: &str) -> Authorship {
     Authorship { author: author.to_owned(), note: "a note".to_owned(), made_at: MORNING }
 }
 
-pub(crate) fn installed() -> Installed {
+pub(crate) fn installed() -> InstalledNames {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    Installed { tools: words(&["search_items", "note_sale"]), models: words(&["offline"]) }
+    InstalledNames { tools: words(&["search_items", "note_sale"]), models: words(&["offline"]) }
 }
 
-pub(crate) fn key(kind: KeyKind, text: &str) -> RoutingKey {
+pub(crate) fn key(kind: RoutingKeyKind, text: &str) -> RoutingKey {
     RoutingKey::new(kind, text).unwrap()
 }
 

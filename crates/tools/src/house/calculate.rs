@@ -9,8 +9,8 @@ use munshi_store::Tx;
 use munshi_types::{Language, Reach, ToolExample, ToolNameError, ToolSpec};
 use serde_json::{Value, json};
 
-use super::exact::{Exact, Impossible};
-use crate::body::{Done, Failure, Look};
+use super::exact::{ArithmeticError, ExactFraction};
+use crate::body::{ReadToolHandler, ToolFailure, ToolOutput};
 
 const LONGEST: usize = 500;
 const DEEPEST: usize = 40;
@@ -18,19 +18,21 @@ const DEEPEST: usize = 40;
 /// The first digit of every script that is written here.
 const ZEROS: [char; 11] = ['0', '०', '০', '੦', '૦', '୦', '௦', '౦', '೦', '൦', '٠'];
 
-pub(super) struct Calculate;
+pub(super) struct CalculateTool;
 
-impl Look for Calculate {
-    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for CalculateTool {
+    fn look(&self, permit: &Permit, _tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let text = permit.arguments().get("expression").and_then(Value::as_str).unwrap_or_default();
-        let bad = |what: String| Failure::surely("bad_expression", what);
+        let bad = |what: String| ToolFailure::surely("bad_expression", what);
         let result = value(text).map_err(bad)?;
-        Ok(Done::with(json!({ "expression": text, "result": result.to_string(), "exact": result.ends() })))
+        Ok(ToolOutput::with(
+            json!({ "expression": text, "result": result.to_string(), "exact": result.ends() }),
+        ))
     }
 }
 
 /// What the expression comes to, or what is wrong with it and what to write.
-fn value(text: &str) -> Result<Exact, String> {
+fn value(text: &str) -> Result<ExactFraction, String> {
     if text.chars().count() > LONGEST {
         return Err(format!("the expression is longer than {LONGEST} letters: calculate it in parts"));
     }
@@ -47,7 +49,7 @@ fn unexpected(letter: char) -> String {
     format!("`{}` can't be calculated with: write numbers, + - * / % and parentheses", letter.escape_debug())
 }
 
-fn told(impossible: Impossible) -> String {
+fn told(impossible: ArithmeticError) -> String {
     impossible.to_string()
 }
 
@@ -67,7 +69,7 @@ impl Reader<'_> {
         wanted.contains(&letter).then(|| self.letters.next()).flatten()
     }
 
-    fn sum(&mut self) -> Result<Exact, String> {
+    fn sum(&mut self) -> Result<ExactFraction, String> {
         let mut total = self.product()?;
         while let Some(sign) = self.take(&['+', '-', '−', '–']) {
             let next = self.product()?;
@@ -76,7 +78,7 @@ impl Reader<'_> {
         Ok(total)
     }
 
-    fn product(&mut self) -> Result<Exact, String> {
+    fn product(&mut self) -> Result<ExactFraction, String> {
         let mut total = self.signed()?;
         while let Some(sign) = self.take(&['*', '×', '/', '÷', '%']) {
             if sign == '%'
@@ -97,7 +99,7 @@ impl Reader<'_> {
         Ok(total)
     }
 
-    fn signed(&mut self) -> Result<Exact, String> {
+    fn signed(&mut self) -> Result<ExactFraction, String> {
         let mut negative = false;
         while let Some(sign) = self.take(&['+', '-', '−', '–']) {
             negative ^= sign != '+';
@@ -106,7 +108,7 @@ impl Reader<'_> {
         Ok(if negative { value.negated() } else { value })
     }
 
-    fn operand(&mut self) -> Result<Exact, String> {
+    fn operand(&mut self) -> Result<ExactFraction, String> {
         match self.next_letter() {
             None => {
                 Err("something is missing at the end: write a whole expression, such as 12 * (3 + 4)"
@@ -118,7 +120,7 @@ impl Reader<'_> {
         }
     }
 
-    fn inside(&mut self) -> Result<Exact, String> {
+    fn inside(&mut self) -> Result<ExactFraction, String> {
         self.letters.next();
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -132,7 +134,7 @@ impl Reader<'_> {
         })
     }
 
-    fn number(&mut self) -> Result<Exact, String> {
+    fn number(&mut self) -> Result<ExactFraction, String> {
         let mut written = String::new();
         while let Some(letter) =
             self.letters.next_if(|letter| digit(*letter).is_some() || ".,".contains(*letter))
@@ -144,7 +146,7 @@ impl Reader<'_> {
         let (Some(whole), false) = (digits, after.contains(['.', ','])) else {
             return Err(format!("`{written}` is no number: write it like 1250.50 or 1,20,000"));
         };
-        Exact::decimal(&format!("{whole}{after}"), after.len()).map_err(told)
+        ExactFraction::decimal(&format!("{whole}{after}"), after.len()).map_err(told)
     }
 }
 

@@ -9,18 +9,18 @@ const DIGITS: usize = 20;
 
 /// `above / below`, `below` positive, in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Exact {
+pub(super) struct ExactFraction {
     above: i128,
     below: i128,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Impossible {
+pub(super) enum ArithmeticError {
     ByZero,
     TooLarge,
 }
 
-impl fmt::Display for Impossible {
+impl fmt::Display for ArithmeticError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ByZero => "nothing can be divided by zero",
@@ -29,24 +29,24 @@ impl fmt::Display for Impossible {
     }
 }
 
-type Outcome = Result<Exact, Impossible>;
+type Outcome = Result<ExactFraction, ArithmeticError>;
 
-impl Exact {
+impl ExactFraction {
     fn new(above: i128, below: i128) -> Outcome {
         if below == 0 {
-            return Err(Impossible::ByZero);
+            return Err(ArithmeticError::ByZero);
         }
         let shared = greatest_shared(above, below).max(1) * below.signum();
         let exact = Self { above: above / shared, below: below / shared };
         let fits = exact.above.abs() <= LARGEST && exact.below <= LARGEST;
-        if fits { Ok(exact) } else { Err(Impossible::TooLarge) }
+        if fits { Ok(exact) } else { Err(ArithmeticError::TooLarge) }
     }
 
     /// From digits and how many of them stand after the point.
     pub(super) fn decimal(digits: &str, after: usize) -> Outcome {
-        let above = digits.parse().map_err(|_| Impossible::TooLarge)?;
+        let above = digits.parse().map_err(|_| ArithmeticError::TooLarge)?;
         let power = u32::try_from(after).ok().and_then(|after| 10_i128.checked_pow(after));
-        Self::new(above, power.ok_or(Impossible::TooLarge)?)
+        Self::new(above, power.ok_or(ArithmeticError::TooLarge)?)
     }
 
     pub(super) fn plus(self, other: Self) -> Outcome {
@@ -56,7 +56,7 @@ impl Exact {
             let right = other.above.checked_mul(self.below / shared)?;
             Some((left.checked_add(right)?, self.below.checked_mul(other.below / shared)?))
         };
-        let (above, below) = sum().ok_or(Impossible::TooLarge)?;
+        let (above, below) = sum().ok_or(ArithmeticError::TooLarge)?;
         Self::new(above, below)
     }
 
@@ -69,8 +69,8 @@ impl Exact {
             greatest_shared(self.above, other.below).max(1),
             greatest_shared(other.above, self.below).max(1),
         );
-        let above = (self.above / one).checked_mul(other.above / two).ok_or(Impossible::TooLarge)?;
-        let below = (self.below / two).checked_mul(other.below / one).ok_or(Impossible::TooLarge)?;
+        let above = (self.above / one).checked_mul(other.above / two).ok_or(ArithmeticError::TooLarge)?;
+        let below = (self.below / two).checked_mul(other.below / one).ok_or(ArithmeticError::TooLarge)?;
         Self::new(above, below)
     }
 
@@ -106,7 +106,7 @@ fn greatest_shared(one: i128, other: i128) -> i128 {
 }
 
 /// All its digits where they end, else the first twenty after the point, the last of them rounded.
-impl fmt::Display for Exact {
+impl fmt::Display for ExactFraction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut whole, mut rest) = (self.above.abs() / self.below, self.above.abs() % self.below);
         let mut digits = Vec::new();

@@ -6,29 +6,34 @@ mod today;
 
 use std::sync::Arc;
 
-use munshi_safety::pipeline::{BadTool, Connector, Maker};
+use munshi_safety::pipeline::{ConnectorOrigin, InvalidTool, ToolConnector};
 use munshi_types::{Autonomy, Clock, Conduct};
 
-use crate::body::Body;
-use crate::registry::Registry;
+use crate::body::ToolHandler;
+use crate::registry::ToolRegistry;
 
 /// The name under which a policy speaks of them.
 pub const NAME: &str = "house";
 
 /// Installs them. They only look, and anybody may use them unless a policy says otherwise.
-pub fn install(registry: &mut Registry, clock: Arc<dyn Clock>) -> Result<(), BadTool> {
+pub fn install(registry: &mut ToolRegistry, clock: Arc<dyn Clock>) -> Result<(), InvalidTool> {
     let today = today::spec().map_err(|error| misnamed(&error))?;
-    registry.add(today, connector(), Body::Look(Arc::new(today::Today { clock })))?;
+    registry.add(today, connector(), ToolHandler::Look(Arc::new(today::TodayTool { clock })))?;
     let calculate = calculate::spec().map_err(|error| misnamed(&error))?;
-    registry.add(calculate, connector(), Body::Look(Arc::new(calculate::Calculate)))
+    registry.add(calculate, connector(), ToolHandler::Look(Arc::new(calculate::CalculateTool)))
 }
 
-fn connector() -> Connector {
+fn connector() -> ToolConnector {
     let everything = format!("{NAME}.*").parse().into_iter().collect();
     let conduct = Conduct { autonomy: Autonomy::Investigate, read: everything, ..Conduct::default() };
-    Connector { name: NAME.to_owned(), maker: Maker::House, declares: true, conduct: Some(conduct) }
+    ToolConnector {
+        name: NAME.to_owned(),
+        maker: ConnectorOrigin::House,
+        declares: true,
+        conduct: Some(conduct),
+    }
 }
 
-fn misnamed(error: &munshi_types::ToolNameError) -> BadTool {
-    BadTool { tool: NAME.to_owned(), what: error.to_string() }
+fn misnamed(error: &munshi_types::ToolNameError) -> InvalidTool {
+    InvalidTool { tool: NAME.to_owned(), what: error.to_string() }
 }

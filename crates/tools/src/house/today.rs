@@ -8,18 +8,18 @@ use munshi_store::Tx;
 use munshi_types::{Clock, Language, Reach, Timestamp, ToolNameError, ToolSpec, Zone};
 use serde_json::{Value, json};
 
-use crate::body::{Done, Failure, Look};
+use crate::body::{ReadToolHandler, ToolFailure, ToolOutput};
 
-pub(super) struct Today {
+pub(super) struct TodayTool {
     pub clock: Arc<dyn Clock>,
 }
 
-impl Look for Today {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for TodayTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let act =
-            acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
+            acts::find(tx, permit.act()).map_err(|error| ToolFailure::for_now("store", error.to_string()))?;
         let zone = act.map(|act| act.rests_on.caller.zone).unwrap_or_default();
-        Ok(Done::with(told(self.clock.now(), &zone)))
+        Ok(ToolOutput::with(told(self.clock.now(), &zone)))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use munshi_safety::acts::State;
-use munshi_safety::pipeline::{Door, Source, Wanted};
+use munshi_safety::acts::ActState;
+use munshi_safety::pipeline::{CallerAudience, ProposalMode, TaintSource};
 use munshi_store::params;
 use munshi_test_support::{on_both_engines, until};
-use munshi_tools::{Answer, Journal, Label};
+use munshi_tools::{ActJournal, ResultOrigin, ToolAnswer};
 use munshi_types::Clock;
 use serde_json::json;
 
@@ -19,14 +19,14 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let want = shop.want("note", json!({ "text": "two bags of rice" }));
         let act = want.act;
-        let Answer::Done(seen) = shop.call(want.clone()).await else { panic!("not done") };
-        assert_eq!((seen.value, seen.label), (json!({ "noted": "two bags of rice" }), Label::House));
+        let ToolAnswer::Done(seen) = shop.call(want.clone()).await else { panic!("not done") };
+        assert_eq!((seen.value, seen.label), (json!({ "noted": "two bags of rice" }), ResultOrigin::House));
         assert_eq!(seen.undo.unwrap().tool.as_str(), "drop_note");
         // The same act again, as after a crash: told, not repeated.
-        assert!(matches!(shop.call(want).await, Answer::Done(_)));
+        assert!(matches!(shop.call(want).await, ToolAnswer::Done(_)));
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
         let stored = shop.act(&test.db, act).await.unwrap();
-        assert_eq!((stored.state, stored.result), (State::Applied, Some(json!({ "noted": "two bags of rice" }))));
+        assert_eq!((stored.state, stored.result), (ActState::Applied, Some(json!({ "noted": "two bags of rice" }))));
         assert_eq!(events(&test.db, shop.tenant).await, ["act.intended", "act.applied"]);
     }
 
@@ -44,7 +44,7 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         for (text, code) in [("fail after writing", "no"), ("altered on its way", "read_back")] {
             let answer = shop.call(shop.want("note", json!({ "text": text }))).await;
-            assert!(matches!(&answer, Answer::Failed { code: found, .. } if found == code), "{answer:?}");
+            assert!(matches!(&answer, ToolAnswer::Failed { code: found, .. } if found == code), "{answer:?}");
         }
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
         let told = events(&test.db, shop.tenant).await;
@@ -54,59 +54,59 @@ on_both_engines! {
     async fn a_rehearsal_changes_nothing(test: TestDb) {
         let shop = Shop::open(&test).await;
         let mut want = shop.want("note", json!({ "text": "only thinking" }));
-        want.wanted = Wanted::Rehearsal;
+        want.wanted = ProposalMode::Rehearsal;
         let answer = shop.call(want).await;
-        assert!(matches!(&answer, Answer::Rehearsed(seen) if seen.value["noted"] == "only thinking"), "{answer:?}");
+        assert!(matches!(&answer, ToolAnswer::Rehearsed(seen) if seen.value["noted"] == "only thinking"), "{answer:?}");
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
         let mut want = shop.want("fax", json!({}));
-        want.wanted = Wanted::Rehearsal;
+        want.wanted = ProposalMode::Rehearsal;
         assert_eq!(shop.call(want).await.for_model()["code"], "no_rehearsal");
         assert!(World::at(&shop.folder, Death::Never, false).lines().is_empty());
     }
 
     async fn looking_is_labelled_by_whose_words_it_brings(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let Answer::Done(own) = shop.call(shop.want("count", json!({}))).await else { panic!() };
+        let ToolAnswer::Done(own) = shop.call(shop.want("count", json!({}))).await else { panic!() };
         assert_eq!((own.value, own.label.taints()), (json!({ "count": 0 }), None));
-        let Answer::Done(other) = shop.call(shop.want("fetch", json!({}))).await else { panic!() };
-        assert_eq!(other.label.taints(), Some(Source::Connector));
+        let ToolAnswer::Done(other) = shop.call(shop.want("fetch", json!({}))).await else { panic!() };
+        assert_eq!(other.label.taints(), Some(TaintSource::Connector));
     }
 
     async fn an_endless_answer_is_cut_and_a_broken_tool_is_survived(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let Answer::Done(seen) = shop.call(shop.want("fetch", json!({ "mood": "talks" }))).await else { panic!() };
+        let ToolAnswer::Done(seen) = shop.call(shop.want("fetch", json!({ "mood": "talks" }))).await else { panic!() };
         assert_eq!(seen.value["truncated"], true);
         let answer = shop.call(shop.want("fetch", json!({ "mood": "breaks" }))).await;
-        assert!(matches!(&answer, Answer::Failed { code, .. } if code == "broke"), "{answer:?}");
+        assert!(matches!(&answer, ToolAnswer::Failed { code, .. } if code == "broke"), "{answer:?}");
         let answer = shop.call(shop.want("fetch", json!({ "mood": "refuses" }))).await;
-        assert!(matches!(&answer, Answer::Failed { code, retryable: false, .. } if code == "refused_there"));
+        assert!(matches!(&answer, ToolAnswer::Failed { code, retryable: false, .. } if code == "refused_there"));
     }
 
     async fn a_try_that_may_have_happened_is_not_taken_back_by_a_later_no(test: TestDb) {
         let shop = Shop::open(&test).await;
         let answer = shop.call(shop.want("book", json!({ "mood": "fades" }))).await;
-        assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
+        assert!(matches!(answer, ToolAnswer::Unknown { .. }), "{answer:?}");
         // One that looks may simply have failed; one that can be looked up is known not to have happened.
         let answer = shop.call(shop.want("fetch", json!({ "mood": "fades" }))).await;
-        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+        assert!(matches!(&answer, ToolAnswer::Failed { retryable: true, .. }), "{answer:?}");
         let answer = shop.call(shop.want("order", json!({ "mood": "fades" }))).await;
-        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+        assert!(matches!(&answer, ToolAnswer::Failed { retryable: true, .. }), "{answer:?}");
     }
 
     async fn an_act_that_was_taken_over_is_ended_by_who_took_it(test: TestDb) {
         let shop = Shop::open(&test).await;
         let want = shop.want("book", json!({ "mood": "waits" }));
         let act = want.act;
-        let first = shop.dispatcher.call(want, Arc::new(munshi_tools::NoJournal));
+        let first = shop.dispatcher.call(want, Arc::new(munshi_tools::NoActJournal));
         let second = async {
             until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(std::time::Duration::from_secs(3600));
-            shop.dispatcher.sweep(Arc::new(munshi_tools::NoJournal)).await
+            shop.dispatcher.sweep(Arc::new(munshi_tools::NoActJournal)).await
         };
         let (first, second) = tokio::join!(first, second);
         assert!(first.is_err(), "{first:?}");
         assert_eq!(second.unwrap().ended, 1);
-        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Applied);
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Applied);
         assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
     }
 
@@ -116,7 +116,7 @@ on_both_engines! {
         let told = failed.for_model();
         assert_eq!(told["source"]["connector"], "elsewhere");
         assert!(!told["suggestion"].to_string().contains("other side") && told["detail"] == "the other side said no");
-        assert_eq!(failed.taints(), Some(Source::Connector));
+        assert_eq!(failed.taints(), Some(TaintSource::Connector));
         let own = shop.call(shop.want("count", json!({}))).await;
         assert!(own.for_model().get("source").is_none() && own.taints().is_none());
     }
@@ -126,12 +126,12 @@ on_both_engines! {
         let want = shop.want("fax", json!({ "mood": "hangs" }));
         let act = want.act;
         let answer = shop.call(want).await;
-        assert!(matches!(answer, Answer::Unknown { .. }), "{answer:?}");
-        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Unknown);
+        assert!(matches!(answer, ToolAnswer::Unknown { .. }), "{answer:?}");
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Unknown);
         assert!(events(&test.db, shop.tenant).await.contains(&"act.unknown".to_owned()));
         // Looking twice costs nothing: what only reads is a failure.
         let answer = shop.call(shop.want("fetch", json!({ "mood": "hangs" }))).await;
-        assert!(matches!(&answer, Answer::Failed { retryable: true, .. }), "{answer:?}");
+        assert!(matches!(&answer, ToolAnswer::Failed { retryable: true, .. }), "{answer:?}");
     }
 
     async fn each_refusal_says_which_stage_and_stands_in_the_audit(test: TestDb) {
@@ -144,7 +144,7 @@ on_both_engines! {
         wants.push(("bad_arguments", shop.want("note", json!({ "text": 5 }))));
         wants.push(("bad_arguments", shop.want("note", json!({ "approved": true }))));
         let mut want = shop.want("note", json!({}));
-        want.caller.door = Door::Distribution;
+        want.caller.door = CallerAudience::Distribution;
         wants.push(("wrong_door", want));
         let mut want = shop.want("note", json!({}));
         want.agent = Arc::default();
@@ -155,7 +155,7 @@ on_both_engines! {
             let answer = shop.call(want).await;
             assert_eq!(answer.for_model()["code"], code, "{answer:?}");
             let stored = shop.act(&test.db, act).await.unwrap();
-            assert_eq!((stored.state, stored.code.as_deref()), (State::Refused, Some(code)));
+            assert_eq!((stored.state, stored.code.as_deref()), (ActState::Refused, Some(code)));
         }
         assert_eq!(events(&test.db, shop.tenant).await, vec!["act.refused"; count]);
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
@@ -168,7 +168,7 @@ on_both_engines! {
             let act = want.act;
             let answer = shop.call(want).await;
             assert_eq!(answer.for_model()["code"], "broke", "{answer:?}");
-            assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Failed);
+            assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Failed);
         }
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
         let told = events(&test.db, shop.tenant).await;
@@ -178,10 +178,10 @@ on_both_engines! {
     async fn a_rate_of_nothing_refuses_and_trying_out_holds_no_money(test: TestDb) {
         let shop = Shop::open(&test).await;
         let mut want = shop.want("paid", json!({ "text": "a" }));
-        want.wanted = Wanted::Rehearsal;
+        want.wanted = ProposalMode::Rehearsal;
         for _ in 0..3 {
             want.act = shop.ids.next();
-            assert!(matches!(shop.call(want.clone()).await, Answer::Rehearsed(_)));
+            assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Rehearsed(_)));
         }
         let held = |tx: &mut munshi_store::Tx<'_>| {
             tx.one("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1", &[], |row| row.get::<i64>(0))
@@ -202,7 +202,7 @@ on_both_engines! {
         let stored = shop.act(&test.db, act).await.unwrap();
         assert_eq!(stored.arguments, json!({ "text": "a\u{fffd}b" }));
         let mut want = shop.want("note\0", json!({}));
-        want.concerns = vec![munshi_safety::pipeline::Concern { phrase: "\0".to_owned(), slots: Vec::new() }];
+        want.concerns = vec![munshi_safety::pipeline::ActConcern { phrase: "\0".to_owned(), slots: Vec::new() }];
         assert_eq!(shop.call(want).await.for_model()["code"], "unknown_tool");
         assert_eq!(events(&test.db, shop.tenant).await, ["act.refused"; 2]);
     }
@@ -213,11 +213,11 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let want = shop.want("book", json!({ "text": "a" }));
         struct Cut;
-        impl Journal for Cut {
-            fn begun(&self, _: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::Begun) -> munshi_store::Result<()> {
+        impl ActJournal for Cut {
+            fn begun(&self, _: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
                 Ok(())
             }
-            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &Answer) -> munshi_store::Result<()> {
+            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
                 Err(munshi_store::Error::Misuse("cut".to_owned()))
             }
         }
@@ -227,16 +227,16 @@ on_both_engines! {
         let tenant = shop.tenant;
         for (status, ended) in [(TenantStatus::Paused, 0), (TenantStatus::Active, 1)] {
             test.db.platform(TENANTS).write(move |tx| set_status(tx, tenant, status)).await.unwrap();
-            let swept = shop.dispatcher.sweep(Arc::new(munshi_tools::NoJournal)).await.unwrap();
+            let swept = shop.dispatcher.sweep(Arc::new(munshi_tools::NoActJournal)).await.unwrap();
             assert_eq!(swept.ended, ended, "{status:?}");
         }
-        assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Applied);
+        assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Applied);
         assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
     }
 
     async fn a_tighter_policy_counts_at_once(test: TestDb) {
         let shop = Shop::open(&test).await;
-        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, ToolAnswer::Done(_)));
         let tight = "[connectors.shop]\nautonomy = \"investigate\"\nread = [\"*\"]\nwrite = [\"*\"]\n";
         shop.set_policy(&test.db, tight, test.clock.now()).await;
         let answer = shop.call(shop.want("note", json!({ "text": "b" }))).await;
@@ -246,12 +246,12 @@ on_both_engines! {
 
     async fn a_journal_is_in_the_same_transaction(test: TestDb) {
         struct Broken;
-        impl Journal for Broken {
-            fn begun(&self, tx: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::Begun) -> munshi_store::Result<()> {
+        impl ActJournal for Broken {
+            fn begun(&self, tx: &mut munshi_store::Tx<'_>, _: &munshi_safety::acts::ActDecision) -> munshi_store::Result<()> {
                 tx.execute("INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, 'journal')", params![uuid::Uuid::nil()])?;
                 Ok(())
             }
-            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &Answer) -> munshi_store::Result<()> {
+            fn ended(&self, _: &mut munshi_store::Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
                 Err(munshi_store::Error::Misuse("the journal can't be written".to_owned()))
             }
         }

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::{Address, Person, Principal, Role, persons};
-use munshi_safety::acts::State;
-use munshi_safety::approvals::{self, Answer as Said, Answered, Approval, Covers};
-use munshi_safety::pipeline::{Concern, Needs, Reason, Source};
+use munshi_identity::{ContactAddress, Person, Principal, Role, persons};
+use munshi_safety::acts::ActState;
+use munshi_safety::approvals::{
+    self, Approval, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said,
+};
+use munshi_safety::pipeline::{ActConcern, ConsentGiver, ConsentReason, TaintSource};
 use munshi_store::Db;
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, NoJournal, Swept};
+use munshi_tools::{ActSweepReport, NoActJournal, ToolAnswer};
 use munshi_types::{Clock, Timestamp};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -23,8 +25,8 @@ async fn say(
     who: &Principal,
     answer: Said,
     now: Timestamp,
-) -> Answered {
-    say_with(shop, db, approval, who, answer, None, Covers::Act, now).await
+) -> ApprovalAnswerOutcome {
+    say_with(shop, db, approval, who, answer, None, ApprovalCoverage::Act, now).await
 }
 
 #[allow(clippy::too_many_arguments, reason = "a test's way to say everything")]
@@ -35,13 +37,19 @@ async fn say_with(
     who: &Principal,
     answer: Said,
     shown: Option<&str>,
-    covers: Covers,
+    covers: ApprovalCoverage,
     now: Timestamp,
-) -> Answered {
+) -> ApprovalAnswerOutcome {
     let (office, id, who, shown) = (shop.office.clone(), approval.id, who.clone(), shown.map(str::to_owned));
     db.write(shop.tenant, move |tx| {
-        let said =
-            approvals::Said { who: &who, answer, shown: shown.as_deref(), covers, via: "test", key: None };
+        let said = approvals::ApprovalAnswer {
+            who: &who,
+            answer,
+            shown: shown.as_deref(),
+            covers,
+            via: "test",
+            key: None,
+        };
         approvals::answer(tx, &office, id, &said, now)
     })
     .await
@@ -52,7 +60,7 @@ async fn say_with(
 async fn waiting(shop: &Shop, name: &str, arguments: Value) -> Approval {
     let answer = shop.call(shop.want(name, arguments)).await;
     match answer {
-        Answer::Waiting(approval) => *approval,
+        ToolAnswer::Waiting(approval) => *approval,
         other => panic!("not waiting: {other:?}"),
     }
 }
@@ -67,30 +75,30 @@ on_both_engines! {
     async fn what_is_dangerous_waits_with_its_rehearsal_and_is_done_once(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let approval = waiting(&shop, "wipe", json!({ "text": "old entries" })).await;
-        assert_eq!(approval.question.reasons, [Reason::Dangerous]);
+        assert_eq!(approval.question.reasons, [ConsentReason::Dangerous]);
         assert_eq!(approval.words, "Does wipe (wipe): text “old entries”");
         assert_eq!(approval.rehearsal, Some(json!({ "would": { "text": "old entries" } })));
         assert_eq!(approval.expires_at, now.plus(Duration::from_secs(24 * 3600)));
         assert_eq!(done_there(&shop), 0);
-        assert!(matches!(shop.resume(approval.act).await, Answer::Waiting(_)), "not approved yet");
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Waiting(_)), "not approved yet");
 
         let staff = say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await;
-        assert!(matches!(staff, Answered::NotYours { .. }), "{staff:?}");
-        let shown = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some("000000000000"), Covers::Act, now).await;
-        assert!(matches!(shown, Answered::Changed { .. }), "{shown:?}");
+        assert!(matches!(staff, ApprovalAnswerOutcome::NotYours { .. }), "{staff:?}");
+        let shown = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some("000000000000"), ApprovalCoverage::Act, now).await;
+        assert!(matches!(shown, ApprovalAnswerOutcome::Changed { .. }), "{shown:?}");
         let digest = approval.digest.to_string();
-        let granted = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some(&digest), Covers::Act, now).await;
-        assert!(matches!(granted, Answered::Granted(_)), "{granted:?}");
+        let granted = say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, Some(&digest), ApprovalCoverage::Act, now).await;
+        assert!(matches!(granted, ApprovalAnswerOutcome::Granted(_)), "{granted:?}");
         let twice = say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
-        assert!(matches!(twice, Answered::Already(_)), "{twice:?}");
+        assert!(matches!(twice, ApprovalAnswerOutcome::Already(_)), "{twice:?}");
 
         let (one, other) = tokio::join!(shop.resume(approval.act), async {
             let (agent, tools) = (crate::stack::support::open_conduct(), shop.tools());
-            shop.dispatcher.resume(shop.tenant, approval.act, agent, &tools, Arc::new(NoJournal)).await
+            shop.dispatcher.resume(shop.tenant, approval.act, agent, &tools, Arc::new(NoActJournal)).await
         });
         let both = [Some(one), other.ok().flatten()];
-        assert!(both.iter().flatten().any(|answer| matches!(answer, Answer::Done(_))), "{both:?}");
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)), "told, not repeated");
+        assert!(both.iter().flatten().any(|answer| matches!(answer, ToolAnswer::Done(_))), "{both:?}");
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)), "told, not repeated");
         assert_eq!(done_there(&shop), 1);
         assert_eq!(events(&test.db, shop.tenant).await, ["approval.asked", "act.rehearsed", "approval.granted", "act.intended", "act.applied"]);
     }
@@ -98,9 +106,9 @@ on_both_engines! {
     async fn a_no_drops_the_act_for_good(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let approval = waiting(&shop, "wipe", json!({})).await;
-        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::No, now).await, Answered::Refused(_)));
-        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Already(_)));
-        assert!(matches!(shop.resume(approval.act).await, Answer::Dropped { .. }));
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::No, now).await, ApprovalAnswerOutcome::Refused(_)));
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, ApprovalAnswerOutcome::Already(_)));
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Dropped { .. }));
         assert_eq!(done_there(&shop), 0);
     }
 
@@ -109,10 +117,10 @@ on_both_engines! {
         let approval = waiting(&shop, "wipe", json!({})).await;
         test.clock.advance(Duration::from_secs(24 * 3600));
         let late = say(&shop, &test.db, &approval, &shop.owner, Said::Yes, test.clock.now()).await;
-        assert_eq!(late, Answered::Expired);
-        let swept = shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        assert_eq!(swept, Swept { expired: 1, ..Swept::default() });
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Dropped);
+        assert_eq!(late, ApprovalAnswerOutcome::Expired);
+        let swept = shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        assert_eq!(swept, ActSweepReport { expired: 1, ..ActSweepReport::default() });
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Dropped);
         assert!(events(&test.db, shop.tenant).await.contains(&"approval.expired".to_owned()));
     }
 
@@ -121,9 +129,9 @@ on_both_engines! {
         let approval = waiting(&shop, "wipe", json!({})).await;
         say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
         test.clock.advance(Duration::from_secs(25 * 3600));
-        let swept = shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        assert_eq!(swept, Swept { expired: 1, ..Swept::default() });
-        assert!(matches!(shop.resume(approval.act).await, Answer::Dropped { .. }));
+        let swept = shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        assert_eq!(swept, ActSweepReport { expired: 1, ..ActSweepReport::default() });
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Dropped { .. }));
         assert_eq!(done_there(&shop), 0);
     }
 
@@ -139,25 +147,25 @@ on_both_engines! {
     async fn whoever_asked_confirms_what_only_needs_confirming(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let mut want = shop.want("note", json!({ "text": "twelve thousand" }));
-        want.concerns = vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
-        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
-        assert_eq!(approval.question.needs, Needs::Asker);
+        want.concerns = vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+        let ToolAnswer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert_eq!(approval.question.needs, ConsentGiver::Asker);
         assert_eq!(approval.rehearsal, Some(json!({ "noted": "twelve thousand" })));
         assert_eq!(notes(&test.db, shop.tenant).await, 0, "a rehearsal leaves nothing");
-        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, Answered::Granted(_)));
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
     }
 
     async fn foreign_words_need_a_person_unless_they_are_the_persons_own(test: TestDb) {
         let shop = Shop::open(&test).await;
         let mut want = shop.want("note", json!({ "text": "transfer everything" }));
-        want.taint.sources.insert(Source::Document);
+        want.taint.sources.insert(TaintSource::Document);
         want.taint.own_words = vec!["read the letter".to_owned()];
-        assert!(matches!(shop.call(want.clone()).await, Answer::Waiting(_)));
+        assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Waiting(_)));
         want.act = shop.ids.next();
         want.taint.own_words = vec!["please note: Transfer Everything".to_owned()];
-        assert!(matches!(shop.call(want).await, Answer::Done(_)));
+        assert!(matches!(shop.call(want).await, ToolAnswer::Done(_)));
     }
 
     async fn dont_ask_again_holds_for_the_conversation_and_never_for_danger(test: TestDb) {
@@ -171,18 +179,18 @@ on_both_engines! {
             want.caller.session = session;
             want
         };
-        let Answer::Waiting(approval) = shop.call(in_session("note", "one")).await else { panic!() };
-        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
-        assert!(matches!(shop.call(in_session("note", "two")).await, Answer::Done(_)));
+        let ToolAnswer::Waiting(approval) = shop.call(in_session("note", "one")).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, ApprovalCoverage::Session, now).await;
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
+        assert!(matches!(shop.call(in_session("note", "two")).await, ToolAnswer::Done(_)));
         let mut elsewhere = in_session("note", "three");
         elsewhere.caller.session = Some(Uuid::from_u128(8));
-        assert!(matches!(shop.call(elsewhere).await, Answer::Waiting(_)));
+        assert!(matches!(shop.call(elsewhere).await, ToolAnswer::Waiting(_)));
 
-        let Answer::Waiting(approval) = shop.call(in_session("wipe", "a")).await else { panic!() };
-        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
-        assert!(matches!(shop.call(in_session("wipe", "b")).await, Answer::Waiting(_)), "danger is asked each time");
+        let ToolAnswer::Waiting(approval) = shop.call(in_session("wipe", "a")).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, ApprovalCoverage::Session, now).await;
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
+        assert!(matches!(shop.call(in_session("wipe", "b")).await, ToolAnswer::Waiting(_)), "danger is asked each time");
     }
 
     async fn a_message_goes_out_unasked_only_by_an_authorised_template_to_its_audience(test: TestDb) {
@@ -190,29 +198,29 @@ on_both_engines! {
         let customer = Person { tags: vec!["customers".to_owned()], ..Person::new(&test.ids, "Raju", now) };
         test.db.write(shop.tenant, move |tx| {
             persons::put(tx, &customer)?;
-            persons::add_address(tx, customer.id, &Address::phone("9812345678").unwrap())
+            persons::add_address(tx, customer.id, &ContactAddress::phone("9812345678").unwrap())
         }).await.unwrap();
         let authorised = "[connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
                           [[messages]]\ntool = \"message\"\ntemplate = \"due\"\naudience = \"customers\"\n";
         shop.set_policy(&test.db, authorised, now).await;
         let message = |to: &str, text: &str| shop.want("message", json!({ "to": to, "text": text }));
-        assert!(matches!(shop.call(message("98123 45678", "due")).await, Answer::Done(_)));
-        assert!(matches!(shop.call(message("98123 45678", "pay me at once")).await, Answer::Waiting(_)));
-        assert!(matches!(shop.call(message("9800000000", "due")).await, Answer::Waiting(_)));
+        assert!(matches!(shop.call(message("98123 45678", "due")).await, ToolAnswer::Done(_)));
+        assert!(matches!(shop.call(message("98123 45678", "pay me at once")).await, ToolAnswer::Waiting(_)));
+        assert!(matches!(shop.call(message("9800000000", "due")).await, ToolAnswer::Waiting(_)));
     }
 
     async fn a_yes_reaches_no_further_than_whoever_had_to_say_it(test: TestDb) {
         let (shop, now) = (Shop::open(&test).await, test.clock.now());
         let mut want = shop.want("note", json!({ "text": "twelve thousand" }));
-        want.concerns = vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
-        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
-        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, Answered::Granted(_)));
+        want.concerns = vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+        let ToolAnswer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
         // Since then the owner wants to be asked about notes: the staff's own yes is none of theirs.
         let asking = "[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\nask = [\"shop.note\"]\n";
         shop.set_policy(&test.db, asking, now).await;
         assert_eq!(shop.resume(approval.act).await.for_model()["code"], "outgrown");
         assert_eq!(notes(&test.db, shop.tenant).await, 0);
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Refused);
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Refused);
     }
 
     async fn dont_ask_again_holds_for_whom_it_was_said_and_never_by_another_question(test: TestDb) {
@@ -222,25 +230,25 @@ on_both_engines! {
         // A fax that nobody can tell of, and a yes to "did it happen?" with "don't ask again".
         let mut want = shop.want("fax", json!({ "mood": "hangs" }));
         want.caller.session = session;
-        assert!(matches!(shop.call(want).await, Answer::Unknown { .. }));
+        assert!(matches!(shop.call(want).await, ToolAnswer::Unknown { .. }));
         let pending = test.db.read(shop.tenant, move |tx| approvals::pending_in(tx, here)).await.unwrap();
-        say_with(&shop, &test.db, &pending[0], &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        say_with(&shop, &test.db, &pending[0], &shop.owner, Said::Yes, None, ApprovalCoverage::Session, now).await;
         let proposing = "most_autonomy = \"propose\"\n[connectors.shop]\nautonomy = \"act\"\nwrite = [\"*\"]\n\
                          [connectors.elsewhere]\nautonomy = \"act\"\nwrite = [\"*\"]\n";
         shop.set_policy(&test.db, proposing, now).await;
         let mut want = shop.want("fax", json!({}));
         want.caller.session = session;
-        assert!(matches!(shop.call(want).await, Answer::Waiting(_)), "an outcome is no leave");
+        assert!(matches!(shop.call(want).await, ToolAnswer::Waiting(_)), "an outcome is no leave");
         // What was waived for the staff is not waived for the owner in the same conversation.
         let mut want = shop.want("note", json!({ "text": "one" }));
         want.caller.session = session;
-        let Answer::Waiting(approval) = shop.call(want.clone()).await else { panic!() };
-        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, Covers::Session, now).await;
+        let ToolAnswer::Waiting(approval) = shop.call(want.clone()).await else { panic!() };
+        say_with(&shop, &test.db, &approval, &shop.owner, Said::Yes, None, ApprovalCoverage::Session, now).await;
         want.act = shop.ids.next();
-        assert!(matches!(shop.call(want.clone()).await, Answer::Done(_)));
+        assert!(matches!(shop.call(want.clone()).await, ToolAnswer::Done(_)));
         want.act = shop.ids.next();
         want.caller.principal = shop.owner.clone();
-        assert!(matches!(shop.call(want).await, Answer::Waiting(_)));
+        assert!(matches!(shop.call(want).await, ToolAnswer::Waiting(_)));
     }
 
     async fn what_was_approved_is_done_for_the_person_and_by_the_agent_as_they_are_now(test: TestDb) {
@@ -249,7 +257,7 @@ on_both_engines! {
         say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await;
         let without: Vec<_> = shop.tools().into_iter().filter(|tool| tool.as_str() != "wipe").collect();
         let agent = crate::stack::support::open_conduct();
-        let resumed = shop.dispatcher.resume(shop.tenant, approval.act, agent, &without, Arc::new(NoJournal)).await;
+        let resumed = shop.dispatcher.resume(shop.tenant, approval.act, agent, &without, Arc::new(NoActJournal)).await;
         assert_eq!(resumed.unwrap().unwrap().for_model()["code"], "not_offered");
 
         let approval = waiting(&shop, "wipe", json!({})).await;
@@ -269,17 +277,17 @@ on_both_engines! {
         shop.set_policy(&test.db, approving, now).await;
         let approval = waiting(&shop, "wipe", json!({})).await;
         let own = say(&shop, &test.db, &approval, &shop.staff, Said::Yes, now).await;
-        assert!(matches!(own, Answered::NotYours { .. }), "{own:?}");
+        assert!(matches!(own, ApprovalAnswerOutcome::NotYours { .. }), "{own:?}");
         let other = Person { role: Some(Role::Staff), ..Person::new(&test.ids, "Meera", now) };
         let other = test.db.write(shop.tenant, move |tx| {
             persons::put(tx, &other)?;
             Ok::<_, munshi_store::Error>(other.principal(tx))
         }).await.unwrap();
-        assert!(matches!(say(&shop, &test.db, &approval, &other, Said::Yes, now).await, Answered::Granted(_)));
+        assert!(matches!(say(&shop, &test.db, &approval, &other, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
         let mut want = shop.want("wipe", json!({}));
         want.caller.principal = shop.owner.clone();
-        let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
-        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Granted(_)));
+        let ToolAnswer::Waiting(approval) = shop.call(want).await else { panic!() };
+        assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
     }
 
     async fn what_leaves_is_shown_and_is_what_was_agreed_to(test: TestDb) {
@@ -295,10 +303,10 @@ on_both_engines! {
             let id = approval.id;
             let found = test.db.read(shop.tenant, move |tx| approvals::find(tx, id)).await.unwrap().unwrap();
             assert_eq!((&found.arguments, &found.leaving), (&approval.arguments, &approval.leaving));
-            assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, Answered::Granted(_)));
+            assert!(matches!(say(&shop, &test.db, &approval, &shop.owner, Said::Yes, now).await, ApprovalAnswerOutcome::Granted(_)));
             shop.set_policy(&test.db, later, now).await;
             let answer = shop.resume(approval.act).await;
-            let told = if matches!(answer, Answer::Done(_)) { "done".into() } else { answer.for_model()["code"].clone() };
+            let told = if matches!(answer, ToolAnswer::Done(_)) { "done".into() } else { answer.for_model()["code"].clone() };
             assert_eq!(told, expected);
             let act = shop.act(&test.db, approval.act).await.unwrap();
             assert_eq!(act.leaving, approval.leaving, "what was shown stays");
@@ -311,27 +319,27 @@ on_both_engines! {
         let approval = waiting(&shop, "wipe", json!({})).await;
         let other = test.tenant("other").await;
         let stranger = Principal { tenant: other, ..shop.owner.clone() };
-        assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, Answered::NotYours { .. }));
+        assert!(matches!(say(&shop, &test.db, &approval, &stranger, Said::Yes, now).await, ApprovalAnswerOutcome::NotYours { .. }));
         let (office, id) = (shop.office.clone(), approval.id);
         let elsewhere = test.db.write(other, move |tx| {
-            let said = approvals::Said { who: &stranger, answer: Said::Yes, shown: None, covers: Covers::Act, via: "test", key: None };
+            let said = approvals::ApprovalAnswer { who: &stranger, answer: Said::Yes, shown: None, covers: ApprovalCoverage::Act, via: "test", key: None };
             approvals::answer(tx, &office, id, &said, now)
         }).await.unwrap();
-        assert_eq!(elsewhere, Answered::Unknown);
+        assert_eq!(elsewhere, ApprovalAnswerOutcome::Unknown);
         assert_eq!(done_there(&shop), 0);
     }
 }
 
 /// Kept apart: what a sweep does about an act nobody can tell of, and what the person's answer makes of it.
-pub(crate) async fn answer_outcome(test: &TestDb, shop: &Shop, answer: Said) -> Answered {
+pub(crate) async fn answer_outcome(test: &TestDb, shop: &Shop, answer: Said) -> ApprovalAnswerOutcome {
     let pending = test
         .db
         .read(shop.tenant, |tx| {
-            approvals::list(tx, approvals::Wanted::Pending, &munshi_store::PageRequest::new(None, 10))
+            approvals::list(tx, approvals::ApprovalFilter::Pending, &munshi_store::PageRequest::new(None, 10))
         })
         .await
         .unwrap();
     let question =
-        pending.items.into_iter().find(|approval| approval.kind == approvals::Kind::Outcome).unwrap();
+        pending.items.into_iter().find(|approval| approval.kind == approvals::ApprovalKind::Outcome).unwrap();
     say(shop, &test.db, &question, &shop.owner, answer, test.clock.now()).await
 }

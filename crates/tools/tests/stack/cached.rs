@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_test_support::{TestDb, on_both_engines, until};
 use munshi_tools::{
-    Answer, Body, Dispatcher, Done, Failure, Far, Looked, NoJournal, Registry, Shelf, Shelves,
+    LookupOutcome, NoActJournal, RemoteToolHandler, TenantToolSource, TenantTools, ToolAnswer,
+    ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
 };
 use munshi_types::{Effect, Reach, TenantId, ToolSpec};
 use serde_json::{Value, json};
@@ -20,17 +21,17 @@ use crate::stack::support::{MIGRATIONS, Shop, events, foreign};
 struct Counted(Arc<AtomicU32>);
 
 #[async_trait]
-impl Far for Counted {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Counted {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         if permit.arguments()["text"] == "broken" {
             self.0.fetch_add(1, Ordering::SeqCst);
-            return Err(Failure::surely("no", "not today"));
+            return Err(ToolFailure::surely("no", "not today"));
         }
         if permit.arguments()["text"] == "dear" {
             let asked = self.0.fetch_add(1, Ordering::SeqCst) + 1;
-            return Ok(Done::with(json!({ "dishes": [{ "name": "thali", "unitPrice": asked }] })));
+            return Ok(ToolOutput::with(json!({ "dishes": [{ "name": "thali", "unitPrice": asked }] })));
         }
-        Ok(Done::with(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
+        Ok(ToolOutput::with(json!({ "asked": self.0.fetch_add(1, Ordering::SeqCst) + 1 })))
     }
 }
 
@@ -38,24 +39,24 @@ impl Far for Counted {
 struct Hanging(Arc<AtomicU32>);
 
 #[async_trait]
-impl Far for Hanging {
-    async fn call(&self, _permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Hanging {
+    async fn call(&self, _permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         if self.0.fetch_add(1, Ordering::SeqCst) == 0 {
             std::future::pending::<()>().await;
         }
-        Ok(Done::with(json!({})))
+        Ok(ToolOutput::with(json!({})))
     }
 
-    async fn look_up(&self, _permit: &Permit) -> Result<Looked, Failure> {
-        Ok(Looked::DidNot)
+    async fn look_up(&self, _permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
+        Ok(LookupOutcome::DidNot)
     }
 }
 
 /// What a connector shows at this moment.
-struct Shown(std::sync::Mutex<Arc<Shelf>>);
+struct Shown(std::sync::Mutex<Arc<TenantTools>>);
 
-impl Shelves for Shown {
-    fn of(&self, _tenant: TenantId) -> Arc<Shelf> {
+impl TenantToolSource for Shown {
+    fn of(&self, _tenant: TenantId) -> Arc<TenantTools> {
         self.0.lock().unwrap().clone()
     }
 
@@ -68,8 +69,8 @@ impl Shelves for Shown {
 struct Over(u64, Counted);
 
 #[async_trait]
-impl Far for Over {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Over {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         self.1.call(permit).await
     }
 
@@ -95,21 +96,23 @@ struct House {
 impl House {
     async fn open(test: &TestDb) -> Self {
         let (mut shop, asked) = (Shop::open(test).await, Counted::default());
-        let mut registry = Registry::default();
-        let far = || Body::Far(Arc::new(asked.clone()));
+        let mut registry = ToolRegistry::default();
+        let far = || ToolHandler::Far(Arc::new(asked.clone()));
         registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far()).unwrap();
         registry.add(spec("fetch", Effect::Read), foreign(), far()).unwrap();
         registry
-            .add(spec("book", Effect::Keyed), foreign(), Body::Far(Arc::new(Counted::default())))
+            .add(spec("book", Effect::Keyed), foreign(), ToolHandler::Far(Arc::new(Counted::default())))
             .unwrap();
-        let elsewhere = munshi_tools::Connector { name: "shop".to_owned(), ..foreign() };
-        registry.add(spec("fax", Effect::Once), elsewhere, Body::Far(Arc::new(Counted::default()))).unwrap();
+        let elsewhere = munshi_tools::ToolConnector { name: "shop".to_owned(), ..foreign() };
+        registry
+            .add(spec("fax", Effect::Once), elsewhere, ToolHandler::Far(Arc::new(Counted::default())))
+            .unwrap();
         let (db, office, clock) = (test.db.clone(), shop.office.clone(), test.clock.clone());
-        shop.dispatcher = Dispatcher::new(db, office, Arc::new(registry), clock);
+        shop.dispatcher = ToolDispatcher::new(db, office, Arc::new(registry), clock);
         Self { shop, asked }
     }
 
-    async fn call(&self, tool: &str, arguments: Value) -> Answer {
+    async fn call(&self, tool: &str, arguments: Value) -> ToolAnswer {
         self.shop.call(self.shop.want(tool, arguments)).await
     }
 
@@ -157,7 +160,7 @@ on_both_engines! {
         for _ in 0..2 {
             house.call("fetch", json!({ "text": "a" })).await;
             let broken = house.call("menu", json!({ "text": "broken" })).await;
-            assert!(matches!(broken, Answer::Failed { .. }), "{broken:?}");
+            assert!(matches!(broken, ToolAnswer::Failed { .. }), "{broken:?}");
         }
         assert_eq!(house.asked(), 4);
     }
@@ -173,18 +176,18 @@ on_both_engines! {
     async fn a_write_that_another_process_left_ends_it(test: TestDb) {
         let house = House::open(&test).await;
         let calls: Arc<AtomicU32> = Arc::default();
-        let mut registry = Registry::default();
-        let far = Body::Far(Arc::new(house.asked.clone()));
+        let mut registry = ToolRegistry::default();
+        let far = ToolHandler::Far(Arc::new(house.asked.clone()));
         registry.add(ToolSpec { cacheable: true, ..spec("menu", Effect::Read) }, foreign(), far).unwrap();
         let order = ToolSpec { timeout: Duration::from_secs(1), ..spec("order", Effect::Checked) };
-        registry.add(order, foreign(), Body::Far(Arc::new(Hanging(calls.clone())))).unwrap();
+        registry.add(order, foreign(), ToolHandler::Far(Arc::new(Hanging(calls.clone())))).unwrap();
         let registry = Arc::new(registry);
         let dispatcher = || {
-            Dispatcher::new(test.db.clone(), house.shop.office.clone(), registry.clone(), test.clock.clone())
+            ToolDispatcher::new(test.db.clone(), house.shop.office.clone(), registry.clone(), test.clock.clone())
         };
         let (dead, alive) = (dispatcher(), dispatcher());
-        let menu = || alive.call(house.shop.want("menu", json!({ "text": "a" })), Arc::new(NoJournal));
-        let left = dead.call(house.shop.want("order", json!({ "text": "x" })), Arc::new(NoJournal));
+        let menu = || alive.call(house.shop.want("menu", json!({ "text": "a" })), Arc::new(NoActJournal));
+        let left = dead.call(house.shop.want("order", json!({ "text": "x" })), Arc::new(NoActJournal));
         tokio::select! {
             _ = left => panic!("it has no end"),
             () = until(async || calls.load(Ordering::SeqCst) == 1) => {}
@@ -193,7 +196,7 @@ on_both_engines! {
         test.clock.advance(Duration::from_secs(40));
         menu().await.unwrap();
         assert_eq!(house.asked(), 1);
-        let swept = alive.sweep(Arc::new(NoJournal)).await.unwrap();
+        let swept = alive.sweep(Arc::new(NoActJournal)).await.unwrap();
         assert_eq!((swept.ended, calls.load(Ordering::SeqCst)), (1, 2));
         menu().await.unwrap();
         assert_eq!(house.asked(), 2, "it may have changed by what was done");
@@ -202,15 +205,15 @@ on_both_engines! {
     async fn another_connection_under_the_same_name_is_asked_itself(test: TestDb) {
         let house = House::open(&test).await;
         let shelf = |line: u64, asked: &Counted| {
-            let mut registry = Registry::default();
-            let far = Body::Far(Arc::new(Over(line, asked.clone())));
+            let mut registry = ToolRegistry::default();
+            let far = ToolHandler::Far(Arc::new(Over(line, asked.clone())));
             registry.add(ToolSpec { cacheable: true, ..spec("hours", Effect::Read) }, foreign(), far).unwrap();
-            Arc::new(Shelf::new(registry, Default::default()))
+            Arc::new(TenantTools::new(registry, Default::default()))
         };
         let (one, other) = (Counted::default(), Counted::default());
         let shown = Arc::new(Shown(std::sync::Mutex::new(shelf(1, &one))));
         let dispatcher = house.shop.dispatcher.clone().beside(shown.clone());
-        let hours = || dispatcher.call(house.shop.want("hours", json!({ "text": "a" })), Arc::new(NoJournal));
+        let hours = || dispatcher.call(house.shop.want("hours", json!({ "text": "a" })), Arc::new(NoActJournal));
         hours().await.unwrap();
         // Its list was read again: the same connection, and other hands on it.
         *shown.0.lock().unwrap() = shelf(1, &one);

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_safety::acts::State;
-use munshi_safety::approvals::{self, Answer as Said, Answered, Covers};
-use munshi_store::{Address, Db, Migrations, Options};
-use munshi_test_support::{Engine, TestDb, process};
-use munshi_tools::{Answer, NoJournal};
-use munshi_types::{ActId, Ids, SystemClock, TenantId};
+use munshi_safety::acts::ActState;
+use munshi_safety::approvals::{self, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said};
+use munshi_store::{DatabaseAddress, Db, Migrations, StoreOptions};
+use munshi_test_support::{DatabaseEngine, TestDb, process};
+use munshi_tools::{NoActJournal, ToolAnswer};
+use munshi_types::{ActId, IdGenerator, SystemClock, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -33,33 +33,33 @@ fn the_child_acts_and_dies() {
     let Some(role) = process::role() else { return };
     let part: Part = serde_json::from_str(&role).unwrap();
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let address: Address = part.url.parse().unwrap();
+        let address: DatabaseAddress = part.url.parse().unwrap();
         let migrations = Migrations::new(&MIGRATIONS).unwrap();
-        let db = Db::open(&address, &Options::default(), &migrations).await.unwrap();
+        let db = Db::open(&address, &StoreOptions::default(), &migrations).await.unwrap();
         let death = match part.dies.as_str() {
             "before" => Death::Before,
             "after" => Death::After,
             _ => Death::Never,
         };
         let clock = Arc::new(SystemClock);
-        let shop = Shop::of(db.clone(), part.tenant, clock, Ids::system(), &part.folder, death).await;
+        let shop = Shop::of(db.clone(), part.tenant, clock, IdGenerator::system(), &part.folder, death).await;
         let mut want = shop.want(&part.tool, json!({ "text": "once" }));
         want.act = part.act;
         if part.dies == "approved" {
-            let Answer::Waiting(approval) = shop.call(want).await else { panic!() };
+            let ToolAnswer::Waiting(approval) = shop.call(want).await else { panic!() };
             let (office, owner) = (shop.office.clone(), shop.owner.clone());
             let answered = db.write(part.tenant, move |tx| {
-                let said = approvals::Said {
+                let said = approvals::ApprovalAnswer {
                     who: &owner,
                     answer: Said::Yes,
                     shown: None,
-                    covers: Covers::Act,
+                    covers: ApprovalCoverage::Act,
                     via: "test",
                     key: None,
                 };
                 approvals::answer(tx, &office, approval.id, &said, munshi_types::Clock::now(&SystemClock))
             });
-            assert!(matches!(answered.await.unwrap(), Answered::Granted(_)));
+            assert!(matches!(answered.await.unwrap(), ApprovalAnswerOutcome::Granted(_)));
             crate::stack::support::die();
         }
         shop.call(want).await;
@@ -74,13 +74,13 @@ struct Scene {
 }
 
 /// Lets a child begin an act with this tool and die; then the world as a new process finds it.
-async fn after_death(engine: Engine, tool: &str, dies: &str) -> Scene {
+async fn after_death(engine: DatabaseEngine, tool: &str, dies: &str) -> Scene {
     let test = TestDb::open(engine, &MIGRATIONS).await;
     let tenant = test.tenant("shop").await;
     let (folder, act) = (test.place.folder(), test.ids.next());
     let url = match engine {
-        Engine::Sqlite => format!("sqlite:{}", folder.join("munshi.db").display()),
-        Engine::Postgres => test.place.postgres_url("munshi_owner"),
+        DatabaseEngine::Sqlite => format!("sqlite:{}", folder.join("munshi.db").display()),
+        DatabaseEngine::Postgres => test.place.postgres_url("munshi_owner"),
     };
     let part =
         Part { url, folder: folder.clone(), tenant, act, tool: tool.to_owned(), dies: dies.to_owned() };
@@ -103,13 +103,13 @@ async fn after_death(engine: Engine, tool: &str, dies: &str) -> Scene {
 
 impl Scene {
     async fn sweep(&self) -> (u32, u32) {
-        let swept = self.shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        let again = self.shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        assert_eq!(again, munshi_tools::Swept::default(), "a second sweep finds nothing");
+        let swept = self.shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        let again = self.shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        assert_eq!(again, munshi_tools::ActSweepReport::default(), "a second sweep finds nothing");
         (swept.ended, swept.unknown)
     }
 
-    async fn state(&self) -> Option<State> {
+    async fn state(&self) -> Option<ActState> {
         self.shop.act(&self.test.db, self.act).await.map(|act| act.state)
     }
 
@@ -120,27 +120,30 @@ impl Scene {
 }
 
 /// Before or after its effect: the documented outcome of each kind.
-async fn each_effect(engine: Engine) {
+async fn each_effect(engine: DatabaseEngine) {
     for dies in ["before", "after"] {
         for (tool, swept, state, effects) in [
             // Repeated under its key: once.
-            ("book", (1, 0), State::Applied, 1),
+            ("book", (1, 0), ActState::Applied, 1),
             // Looked up, and repeated only where it had not happened: once.
-            ("order", (1, 0), State::Applied, 1),
+            ("order", (1, 0), ActState::Applied, 1),
             // Nobody can tell: never repeated.
-            ("fax", (0, 1), State::Unknown, usize::from(dies == "after")),
+            ("fax", (0, 1), ActState::Unknown, usize::from(dies == "after")),
         ] {
             let scene = after_death(engine, tool, dies).await;
-            assert_eq!(scene.state().await, Some(State::Intended), "{tool} {dies}");
+            assert_eq!(scene.state().await, Some(ActState::Intended), "{tool} {dies}");
             assert_eq!(scene.sweep().await, swept, "{tool} {dies}");
             assert_eq!(scene.state().await, Some(state), "{tool} {dies}");
             assert_eq!(scene.effects(), effects, "{tool} {dies}");
-            if state == State::Unknown {
-                assert!(matches!(scene.shop.resume(scene.act).await, Answer::Unknown { .. }));
+            if state == ActState::Unknown {
+                assert!(matches!(scene.shop.resume(scene.act).await, ToolAnswer::Unknown { .. }));
                 let said = if dies == "after" { Said::Yes } else { Said::No };
                 let answered = answer_outcome(&scene.test, &scene.shop, said).await;
-                assert!(matches!(answered, Answered::Granted(_) | Answered::Refused(_)), "{answered:?}");
-                let expected = if dies == "after" { State::Applied } else { State::Failed };
+                assert!(
+                    matches!(answered, ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_)),
+                    "{answered:?}"
+                );
+                let expected = if dies == "after" { ActState::Applied } else { ActState::Failed };
                 assert_eq!(scene.state().await, Some(expected));
                 assert_eq!(scene.effects(), effects, "an answer repeats nothing");
             }
@@ -148,64 +151,64 @@ async fn each_effect(engine: Engine) {
         // A read is simply done again.
         let scene = after_death(engine, "fetch", dies).await;
         assert_eq!(scene.sweep().await, (1, 0));
-        assert_eq!(scene.state().await, Some(State::Applied));
+        assert_eq!(scene.state().await, Some(ActState::Applied));
         // A write of ours that did not commit left no trace, and can be proposed again.
         let scene = after_death(engine, "note", dies).await;
         assert_eq!(scene.state().await, None);
         assert_eq!(notes(&scene.test.db, scene.shop.tenant).await, 0);
         let mut want = scene.shop.want("note", json!({ "text": "once" }));
         want.act = scene.act;
-        assert!(matches!(scene.shop.call(want.clone()).await, Answer::Done(_)));
-        assert!(matches!(scene.shop.call(want).await, Answer::Done(_)));
+        assert!(matches!(scene.shop.call(want.clone()).await, ToolAnswer::Done(_)));
+        assert!(matches!(scene.shop.call(want).await, ToolAnswer::Done(_)));
         assert_eq!(notes(&scene.test.db, scene.shop.tenant).await, 1);
     }
 }
 
 /// Dead between the yes and the act: the yes is there, the act is done once when it is taken up.
-async fn between_approval_and_act(engine: Engine) {
+async fn between_approval_and_act(engine: DatabaseEngine) {
     let scene = after_death(engine, "wipe", "approved").await;
-    assert_eq!((scene.state().await, scene.effects()), (Some(State::Waiting), 0));
+    assert_eq!((scene.state().await, scene.effects()), (Some(ActState::Waiting), 0));
     // The yes was given by the real clock, an hour ago: it still holds.
-    assert!(matches!(scene.shop.resume(scene.act).await, Answer::Done(_)));
-    assert!(matches!(scene.shop.resume(scene.act).await, Answer::Done(_)));
+    assert!(matches!(scene.shop.resume(scene.act).await, ToolAnswer::Done(_)));
+    assert!(matches!(scene.shop.resume(scene.act).await, ToolAnswer::Done(_)));
     assert_eq!(scene.effects(), 1);
 }
 
 /// After a long stop the other side has forgotten the key, and what was meant may not be meant any more.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_lay_too_long_is_not_repeated_even_under_its_key() {
-    let scene = after_death(Engine::Sqlite, "book", "before").await;
+    let scene = after_death(DatabaseEngine::Sqlite, "book", "before").await;
     scene.test.clock.advance(Duration::from_secs(7 * 3600));
     assert_eq!(scene.sweep().await, (0, 1));
-    assert_eq!((scene.state().await, scene.effects()), (Some(State::Unknown), 0));
+    assert_eq!((scene.state().await, scene.effects()), (Some(ActState::Unknown), 0));
 }
 
 /// A policy that was tightened meanwhile counts.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_longer_open_is_not_repeated() {
-    let scene = after_death(Engine::Sqlite, "book", "after").await;
+    let scene = after_death(DatabaseEngine::Sqlite, "book", "after").await;
     let now = munshi_types::Clock::now(scene.test.clock.as_ref());
     scene.shop.set_policy(&scene.test.db, "most_autonomy = \"investigate\"\n", now).await;
     assert_eq!(scene.sweep().await, (0, 1));
-    assert_eq!((scene.state().await, scene.effects()), (Some(State::Unknown), 1));
+    assert_eq!((scene.state().await, scene.effects()), (Some(ActState::Unknown), 1));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_intent_and_result_on_sqlite() {
-    each_effect(Engine::Sqlite).await;
+    each_effect(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_intent_and_result_on_postgres() {
-    each_effect(Engine::Postgres).await;
+    each_effect(DatabaseEngine::Postgres).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_approval_and_act_on_sqlite() {
-    between_approval_and_act(Engine::Sqlite).await;
+    between_approval_and_act(DatabaseEngine::Sqlite).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_between_approval_and_act_on_postgres() {
-    between_approval_and_act(Engine::Postgres).await;
+    between_approval_and_act(DatabaseEngine::Postgres).await;
 }

@@ -4,13 +4,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_safety::acts::{Begun, State};
-use munshi_safety::approvals::{self, Answer as Said, Answered, Approval, Covers, Expiry, Fate};
-use munshi_safety::pipeline::Concern;
+use munshi_safety::acts::{ActDecision, ActState};
+use munshi_safety::approvals::{
+    self, Approval, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said, ApprovalExpiry,
+    ApprovalExpiryOutcome,
+};
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_store::tenants::{TENANTS, set_status};
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Answer, Journal, NoJournal, Swept};
+use munshi_tools::{ActJournal, ActSweepReport, NoActJournal, ToolAnswer};
 use munshi_types::{Clock, PersonId, TenantStatus};
 use serde_json::json;
 
@@ -20,25 +23,25 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A turn that remembers what it was told.
 #[derive(Default)]
-struct Told(Mutex<Vec<Expiry>>);
+struct Told(Mutex<Vec<ApprovalExpiry>>);
 
-impl Journal for Told {
-    fn begun(&self, _: &mut Tx<'_>, _: &Begun) -> munshi_store::Result<()> {
+impl ActJournal for Told {
+    fn begun(&self, _: &mut Tx<'_>, _: &ActDecision) -> munshi_store::Result<()> {
         Ok(())
     }
 
-    fn ended(&self, _: &mut Tx<'_>, _: &Answer) -> munshi_store::Result<()> {
+    fn ended(&self, _: &mut Tx<'_>, _: &ToolAnswer) -> munshi_store::Result<()> {
         Ok(())
     }
 
-    fn expired(&self, _: &mut Tx<'_>, expiry: &Expiry) -> munshi_store::Result<()> {
+    fn expired(&self, _: &mut Tx<'_>, expiry: &ApprovalExpiry) -> munshi_store::Result<()> {
         self.0.lock().unwrap().push(expiry.clone());
         Ok(())
     }
 }
 
 impl Told {
-    fn last(&self) -> Expiry {
+    fn last(&self) -> ApprovalExpiry {
         self.0.lock().unwrap().last().unwrap().clone()
     }
 }
@@ -59,22 +62,22 @@ async fn waiting(shop: &Shop, name: &str, who: &Principal) -> Approval {
     let mut want = shop.want(name, json!({ "text": "a" }));
     want.caller.principal = who.clone();
     if name == "note" {
-        want.concerns = vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
+        want.concerns = vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }];
     }
     match shop.call(want).await {
-        Answer::Waiting(approval) => *approval,
+        ToolAnswer::Waiting(approval) => *approval,
         other => panic!("not waiting: {other:?}"),
     }
 }
 
-async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -> Answered {
+async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -> ApprovalAnswerOutcome {
     let (office, id, who, now) = (shop.office.clone(), approval.id, who.clone(), test.clock.now());
     let answered = test.db.write(shop.tenant, move |tx| {
-        let said = approvals::Said {
+        let said = approvals::ApprovalAnswer {
             who: &who,
             answer: Said::Yes,
             shown: None,
-            covers: Covers::Act,
+            covers: ApprovalCoverage::Act,
             via: "test",
             key: None,
         };
@@ -84,7 +87,7 @@ async fn yes(shop: &Shop, test: &TestDb, approval: &Approval, who: &Principal) -
 }
 
 async fn sweep(shop: &Shop, journal: &Arc<Told>) -> (u32, u32) {
-    let Swept { escalated, expired, .. } = shop.dispatcher.sweep(journal.clone()).await.unwrap();
+    let ActSweepReport { escalated, expired, .. } = shop.dispatcher.sweep(journal.clone()).await.unwrap();
     (escalated, expired)
 }
 
@@ -104,19 +107,19 @@ on_both_engines! {
         test.clock.advance(Duration::from_secs(1));
         assert_eq!(sweep(&shop, &told).await, (1, 0));
         let first = told.last();
-        assert_eq!(first.fate, Fate::Escalated(ids(&[&shop.owner])));
+        assert_eq!(first.fate, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner])));
         assert_eq!((first.asked, first.approval.asked_by), (ids(&[&admin]), shop.staff.person));
         assert_eq!((first.approval.act, first.approval.expires_at), (approval.act, test.clock.now().plus(DAY)));
         assert_eq!(first.approval.escalated_to, Some(ids(&[&shop.owner])));
         assert_eq!(first.approval.escalated_at, Some(test.clock.now()));
         assert_eq!(sweep(&shop, &told).await, (0, 0), "once");
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Waiting);
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Waiting);
         test.clock.advance(DAY);
         assert_eq!(sweep(&shop, &told).await, (0, 1));
         let last = told.last();
-        assert_eq!((last.fate, last.asked), (Fate::Dropped, ids(&[&admin, &shop.owner])));
-        assert_eq!(last.approval.state, approvals::State::Expired);
-        assert!(matches!(shop.resume(approval.act).await, Answer::Dropped { .. }));
+        assert_eq!((last.fate, last.asked), (ApprovalExpiryOutcome::Dropped, ids(&[&admin, &shop.owner])));
+        assert_eq!(last.approval.state, approvals::ApprovalStatus::Expired);
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Dropped { .. }));
         assert_eq!(sweep(&shop, &told).await, (0, 0));
         assert_eq!(told.0.lock().unwrap().len(), 2);
         let told = events(&test.db, shop.tenant).await;
@@ -127,13 +130,13 @@ on_both_engines! {
         let (shop, told) = (Shop::open(&test).await, Arc::new(Told::default()));
         let approval = waiting(&shop, "note", &shop.staff).await;
         test.clock.advance(DAY);
-        assert!(matches!(yes(&shop, &test, &approval, &shop.staff).await, Answered::Expired));
+        assert!(matches!(yes(&shop, &test, &approval, &shop.staff).await, ApprovalAnswerOutcome::Expired));
         assert_eq!(sweep(&shop, &told).await, (1, 0));
         let first = told.last();
-        assert_eq!((first.asked, first.fate), (ids(&[&shop.staff]), Fate::Escalated(ids(&[&shop.owner]))));
+        assert_eq!((first.asked, first.fate), (ids(&[&shop.staff]), ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner]))));
         test.clock.advance(DAY / 2);
-        assert!(matches!(yes(&shop, &test, &approval, &shop.owner).await, Answered::Granted(_)));
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(yes(&shop, &test, &approval, &shop.owner).await, ApprovalAnswerOutcome::Granted(_)));
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
         test.clock.advance(DAY * 2);
         assert_eq!(sweep(&shop, &told).await, (0, 0));
     }
@@ -142,11 +145,11 @@ on_both_engines! {
         let (shop, told) = (Shop::open(&test).await, Arc::new(Told::default()));
         let own = waiting(&shop, "wipe", &shop.owner).await;
         let granted = waiting(&shop, "note", &shop.staff).await;
-        assert!(matches!(yes(&shop, &test, &granted, &shop.staff).await, Answered::Granted(_)));
+        assert!(matches!(yes(&shop, &test, &granted, &shop.staff).await, ApprovalAnswerOutcome::Granted(_)));
         test.clock.advance(DAY);
         assert_eq!(sweep(&shop, &told).await, (0, 2));
         for approval in [own, granted] {
-            assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Dropped);
+            assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Dropped);
         }
     }
 
@@ -157,7 +160,7 @@ on_both_engines! {
         waiting(&shop, "note", &shop.staff).await;
         test.clock.advance(DAY);
         assert_eq!(sweep(&shop, &told).await, (1, 0));
-        assert_eq!(told.last().fate, Fate::Escalated(ids(&[&shop.owner, &second, &admin])));
+        assert_eq!(told.last().fate, ApprovalExpiryOutcome::Escalated(ids(&[&shop.owner, &second, &admin])));
     }
 
     async fn what_waits_in_a_paused_tenant_waits_with_it_and_an_archived_one_asks_nobody(test: TestDb) {
@@ -177,7 +180,7 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         waiting(&shop, "note", &shop.staff).await;
         test.clock.advance(DAY);
-        let sweep = || shop.dispatcher.sweep(Arc::new(NoJournal));
+        let sweep = || shop.dispatcher.sweep(Arc::new(NoActJournal));
         let (one, other) = tokio::join!(sweep(), sweep());
         assert_eq!(one.unwrap().escalated + other.unwrap().escalated, 1);
         let told = events(&test.db, shop.tenant).await;

@@ -21,12 +21,12 @@ use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, Role, persons};
 use munshi_llm::money::Cost;
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::policy::{self, Rates};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::policy::{self, ToolRateLimits};
 use munshi_test_support::database::MORNING;
 use munshi_test_support::{TestDb, on_both_engines};
-use munshi_tools::{Dispatcher, Registry};
+use munshi_tools::{ToolDispatcher, ToolRegistry};
 use munshi_types::FakeClock;
 
 use crate::stack::support::MIGRATIONS;
@@ -43,19 +43,19 @@ const RATES: [u32; 3] = [120, 40, 6];
 const REFUSALS: [u32; 3] = [30, 4, 8];
 
 /// Enough money for a few calls of the paid tools, which cost a tenth of a dollar.
-fn settings() -> Settings {
+fn settings() -> BudgetSettings {
     let calls = |calls: i64| Cost::from_micros(calls * 100_000);
-    Settings {
+    BudgetSettings {
         tenant_money_day: Some(calls(CALLS[0])),
         person_money_day: None,
         background_money_day: calls(CALLS[1]),
-        ..Settings::default()
+        ..BudgetSettings::default()
     }
 }
 
 struct Stage {
-    office: Arc<Office>,
-    registry: Arc<Registry>,
+    office: Arc<ActServices>,
+    registry: Arc<ToolRegistry>,
     world: Outside,
     stolen: Stolen,
 }
@@ -63,7 +63,7 @@ struct Stage {
 async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let tenant = test.tenant(&format!("shop-{number}")).await;
     let seed = 20_261_115 + number as u64;
-    let rates = Rates {
+    let rates = ToolRateLimits {
         calls_per_minute: 600,
         writes_per_minute: RATES[number],
         refused_per_minute: REFUSALS[number],
@@ -91,7 +91,7 @@ async fn victim(test: &TestDb, stage: &Stage, number: usize) -> Victim {
     let people = made.await.unwrap();
     let clock = Arc::new(FakeClock::at(MORNING));
     let dispatcher =
-        Dispatcher::new(test.db.clone(), stage.office.clone(), stage.registry.clone(), clock.clone());
+        ToolDispatcher::new(test.db.clone(), stage.office.clone(), stage.registry.clone(), clock.clone());
     let (world, stolen) = (stage.world.clone(), stage.stolen.clone());
     Victim::new(
         tenant,
@@ -184,7 +184,7 @@ on_both_engines! {
         let lines = log::catch();
         let world = Outside::default();
         let stage = Stage {
-            office: Arc::new(Office::new(test.ids.clone(), Governor::new(settings(), test.ids.clone()))),
+            office: Arc::new(ActServices::new(test.ids.clone(), BudgetGovernor::new(settings(), test.ids.clone()))),
             registry: Arc::new(tools::registry(&world)),
             world,
             stolen: Stolen::default(),

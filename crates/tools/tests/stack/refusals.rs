@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_safety::acts::{self, Recovery, State};
-use munshi_safety::approvals::{self, Answer as Said, Approval, Covers};
+use munshi_safety::acts::{self, ActRecovery, ActState};
+use munshi_safety::approvals::{self, Approval, ApprovalCoverage, ApprovalDecision as Said};
 use munshi_safety::audit;
 use munshi_store::tenants::{TENANTS, set_status};
 use munshi_test_support::{TestDb, on_both_engines, until};
-use munshi_tools::{Answer, NoJournal, Want};
+use munshi_tools::{NoActJournal, ToolAnswer, ToolCallRequest};
 use munshi_types::{Clock, TenantStatus};
 use serde_json::{Value, json};
 
@@ -19,22 +19,22 @@ const OPEN: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite
 
 /// Something that waits, to which the owner says yes.
 async fn approved(shop: &Shop, test: &TestDb, name: &str) -> Approval {
-    let Answer::Waiting(approval) = shop.call(shop.want(name, json!({ "text": "a" }))).await else {
+    let ToolAnswer::Waiting(approval) = shop.call(shop.want(name, json!({ "text": "a" }))).await else {
         panic!("{name} does not wait");
     };
     let (office, id, who, now) = (shop.office.clone(), approval.id, shop.owner.clone(), test.clock.now());
     let granted = test.db.write(shop.tenant, move |tx| {
-        let said = approvals::Said {
+        let said = approvals::ApprovalAnswer {
             who: &who,
             answer: Said::Yes,
             shown: None,
-            covers: Covers::Act,
+            covers: ApprovalCoverage::Act,
             via: "test",
             key: None,
         };
         approvals::answer(tx, &office, id, &said, now)
     });
-    assert!(matches!(granted.await.unwrap(), approvals::Answered::Granted(_)));
+    assert!(matches!(granted.await.unwrap(), approvals::ApprovalAnswerOutcome::Granted(_)));
     *approval
 }
 
@@ -50,7 +50,7 @@ async fn counts(shop: &Shop, test: &TestDb) -> Vec<u64> {
     payloads.map(|payload| payload["refused"].as_u64().unwrap()).collect()
 }
 
-fn hopeless(shop: &Shop) -> Want {
+fn hopeless(shop: &Shop) -> ToolCallRequest {
     shop.want("no_such", json!({}))
 }
 
@@ -62,33 +62,33 @@ on_both_engines! {
         let approval = approved(&shop, &test, "wipe").await;
         shop.set_policy(&test.db, &format!("{OPEN}[rates]\nwrites_per_minute = 1\n"), test.clock.now()).await;
         test.clock.advance(Duration::from_secs(60));
-        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, ToolAnswer::Done(_)));
         let answer = shop.resume(approval.act).await;
-        let Answer::Refused(refusal) = &answer else { panic!("{answer:?}") };
+        let ToolAnswer::Refused(refusal) = &answer else { panic!("{answer:?}") };
         assert_eq!(answer.for_model()["code"], "over_limit");
         let again_at = refusal.again_at.unwrap();
         assert!(again_at > test.clock.now() && again_at <= test.clock.now().plus(Duration::from_secs(60)));
         assert_eq!(answer.for_model()["again_at"], json!(again_at));
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Waiting);
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Waiting);
         assert_eq!(events(&test.db, shop.tenant).await.last().unwrap(), "act.refused");
         test.clock.set(again_at);
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)), "told, not repeated");
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)), "told, not repeated");
         assert_eq!(World::at(&shop.folder, Death::Never, true).lines().len(), 1);
     }
 
     async fn what_was_approved_waits_for_money_until_its_approval_expires(test: TestDb) {
-        use munshi_safety::budget::{LimitOn, LimitTo, Lane, Measure, Period, Scope, set_limit};
+        use munshi_safety::budget::{BudgetLimitSubject, BudgetLimitValue, BudgetLane, BudgetMeasure, BudgetPeriod, BudgetScope, set_limit};
         let shop = Shop::open(&test).await;
         shop.set_policy(&test.db, OPEN, test.clock.now()).await;
         let now = test.clock.now();
         let limit = move |to| move |tx: &mut munshi_store::Tx<'_>| {
-            let on = LimitOn { lane: Lane::People, scope: Scope::Tenant, id: None, period: Period::Day, measure: Measure::Money };
+            let on = BudgetLimitSubject { lane: BudgetLane::People, scope: BudgetScope::Tenant, id: None, period: BudgetPeriod::Day, measure: BudgetMeasure::Money };
             set_limit(tx, on, to, now)
         };
         let first = approved(&shop, &test, "paid").await;
         let second = approved(&shop, &test, "paid").await;
-        test.db.write(shop.tenant, limit(LimitTo::AtMost(1))).await.unwrap();
+        test.db.write(shop.tenant, limit(BudgetLimitValue::AtMost(1))).await.unwrap();
         for approval in [&first, &second] {
             assert_eq!(shop.resume(approval.act).await.for_model()["code"], "over_limit");
         }
@@ -96,13 +96,13 @@ on_both_engines! {
             tx.one("SELECT COUNT(*) FROM usage_reservations WHERE tenant_id = $1", &[], |row| row.get::<i64>(0))
         };
         assert_eq!(test.db.read(shop.tenant, held).await.unwrap(), 0);
-        test.db.write(shop.tenant, limit(LimitTo::AtMost(1_000_000))).await.unwrap();
-        assert!(matches!(shop.resume(first.act).await, Answer::Done(_)));
+        test.db.write(shop.tenant, limit(BudgetLimitValue::AtMost(1_000_000))).await.unwrap();
+        assert!(matches!(shop.resume(first.act).await, ToolAnswer::Done(_)));
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
         test.clock.advance(Duration::from_secs(24 * 3600));
-        assert!(matches!(shop.resume(second.act).await, Answer::Waiting(_)), "its time is over");
-        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().expired, 1);
-        assert!(matches!(shop.resume(second.act).await, Answer::Dropped { .. }));
+        assert!(matches!(shop.resume(second.act).await, ToolAnswer::Waiting(_)), "its time is over");
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().expired, 1);
+        assert!(matches!(shop.resume(second.act).await, ToolAnswer::Dropped { .. }));
         assert_eq!(notes(&test.db, shop.tenant).await, 1);
     }
 
@@ -110,8 +110,8 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let approval = approved(&shop, &test, "wipe").await;
         shop.set_policy(&test.db, "[connectors.elsewhere]\nautonomy = \"investigate\"\n", test.clock.now()).await;
-        assert!(matches!(shop.resume(approval.act).await, Answer::Refused(_)));
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Refused);
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Refused(_)));
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Refused);
     }
 
     async fn nothing_is_done_while_the_tenant_is_paused(test: TestDb) {
@@ -122,13 +122,13 @@ on_both_engines! {
             let want = shop.want(tool, json!({ "text": "a" }));
             let act = want.act;
             assert_eq!(shop.call(want).await.for_model()["code"], "paused", "{tool}");
-            assert_eq!(shop.act(&test.db, act).await.unwrap().state, State::Refused);
+            assert_eq!(shop.act(&test.db, act).await.unwrap().state, ActState::Refused);
         }
         assert_eq!(shop.resume(approval.act).await.for_model()["code"], "paused");
-        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, State::Waiting);
+        assert_eq!(shop.act(&test.db, approval.act).await.unwrap().state, ActState::Waiting);
         assert_eq!((notes(&test.db, shop.tenant).await, World::at(&shop.folder, Death::Never, true).lines().len()), (0, 0));
         set(&shop, &test, TenantStatus::Active).await;
-        assert!(matches!(shop.resume(approval.act).await, Answer::Done(_)));
+        assert!(matches!(shop.resume(approval.act).await, ToolAnswer::Done(_)));
         set(&shop, &test, TenantStatus::Archived).await;
         assert_eq!(shop.call(shop.want("count", json!({}))).await.for_model()["code"], "paused");
     }
@@ -137,19 +137,19 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let want = shop.want("book", json!({ "mood": "waits" }));
         let act = want.act;
-        let call = shop.dispatcher.call(want, Arc::new(NoJournal));
+        let call = shop.dispatcher.call(want, Arc::new(NoActJournal));
         let other = async {
             until(async || begun(&test.db, shop.tenant).await == 1).await;
             test.clock.advance(Duration::from_secs(3600));
             set(&shop, &test, TenantStatus::Paused).await;
             let (office, now) = (shop.office.clone(), test.clock.now());
             let tool = shop.dispatcher.registry().get("book").unwrap().known.clone();
-            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, (act, acts::Left::Lapsed), Some(&tool), now)).await.unwrap()
+            test.db.write(shop.tenant, move |tx| acts::recover(tx, &office, (act, acts::TakeoverReason::Lapsed), Some(&tool), now)).await.unwrap()
         };
         let (ended, recovery) = tokio::join!(call, other);
-        assert!(matches!(recovery, Recovery::Gone), "{recovery:?}");
+        assert!(matches!(recovery, ActRecovery::Gone), "{recovery:?}");
         // Who was calling when it was paused writes down what came of it.
-        assert!(matches!(ended.unwrap(), Answer::Done(_)));
+        assert!(matches!(ended.unwrap(), ToolAnswer::Done(_)));
     }
 
     async fn refusals_without_end_are_counted_and_told_together(test: TestDb) {
@@ -176,12 +176,12 @@ on_both_engines! {
         let mut other = hopeless(&shop);
         other.caller.principal = shop.owner.clone();
         assert_eq!(shop.call(other).await.for_model()["code"], "unknown_tool");
-        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, Answer::Done(_)));
+        assert!(matches!(shop.call(shop.want("note", json!({ "text": "a" }))).await, ToolAnswer::Done(_)));
         assert_eq!(counts(&shop, &test).await, [0u64; 0]);
-        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 0, "not yet");
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().refused, 0, "not yet");
         test.clock.advance(Duration::from_secs(61));
-        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 36);
-        assert_eq!(shop.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap().refused, 0);
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().refused, 36);
+        assert_eq!(shop.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap().refused, 0);
         assert_eq!(counts(&shop, &test).await, [36]);
         let told = events(&test.db, shop.tenant).await;
         assert_eq!(told.iter().filter(|event| *event == "act.refused").count(), 6, "{told:?}");

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use munshi_identity::{Person, Principal, Role, persons};
-use munshi_safety::acts::{self, Act, Office, Permit};
-use munshi_safety::budget::{Governor, Settings};
-use munshi_safety::pipeline::{Caller, Door, Taint, Wanted};
+use munshi_safety::acts::{self, Act, ActServices, Permit};
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings};
+use munshi_safety::pipeline::{ActCaller, CallerAudience, ProposalMode, Taint};
 use munshi_safety::policy::{self, Policy};
 use munshi_store::{Db, Migration, Tx, params};
 use munshi_test_support::TestDb;
 use munshi_tools::{
-    Answer, Body, Connector, Dispatcher, Done, Failure, Far, Look, Looked, Maker, NoJournal, Registry, Undo,
-    Want, Write,
+    ConnectorOrigin, LookupOutcome, NoActJournal, ReadToolHandler, RemoteToolHandler, ToolAnswer,
+    ToolCallRequest, ToolConnector, ToolDispatcher, ToolFailure, ToolHandler, ToolOutput, ToolRegistry,
+    UndoCall, WriteToolHandler,
 };
-use munshi_types::{ActId, Clock, Conduct, Effect, Ids, Money, Reach, Sending, TenantId, ToolName, ToolSpec};
+use munshi_types::{
+    ActId, Clock, Conduct, Effect, IdGenerator, Money, Reach, SendArguments, TenantId, ToolName, ToolSpec,
+};
 use serde_json::{Value, json};
 
 /// Where the tool that writes in our own transaction leaves its effect.
@@ -95,36 +98,40 @@ struct Outside {
 }
 
 #[async_trait]
-impl Far for Outside {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Outside {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         match permit.arguments().get("mood").and_then(Value::as_str) {
-            Some("refuses") => return Err(Failure::surely("refused_there", "the other side said no")),
+            Some("refuses") => return Err(ToolFailure::surely("refused_there", "the other side said no")),
             Some("breaks") => panic!("a tool that breaks"),
             Some("hangs") => tokio::time::sleep(Duration::from_secs(60)).await,
             Some("waits") => tokio::time::sleep(Duration::from_millis(300)).await,
             // First it breaks off, then it says that it can't just now.
             Some("fades") => {
                 let earlier = self.calls.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                let first = Failure::perhaps("cut", "the line broke");
-                return Err(if earlier == 0 { first } else { Failure::for_now("busy", "not now") });
+                let first = ToolFailure::perhaps("cut", "the line broke");
+                return Err(if earlier == 0 { first } else { ToolFailure::for_now("busy", "not now") });
             }
-            Some("talks") => return Ok(Done::with(json!({ "text": "x".repeat(400_000) }))),
+            Some("talks") => return Ok(ToolOutput::with(json!({ "text": "x".repeat(400_000) }))),
             _ => {}
         }
         self.world.act(&permit.key());
-        Ok(Done::with(json!({ "key": permit.key(), "given": permit.arguments() })))
+        Ok(ToolOutput::with(json!({ "key": permit.key(), "given": permit.arguments() })))
     }
 
-    async fn look_up(&self, permit: &Permit) -> Result<Looked, Failure> {
+    async fn look_up(&self, permit: &Permit) -> Result<LookupOutcome, ToolFailure> {
         if !self.can_look {
-            return Ok(Looked::CanNotTell);
+            return Ok(LookupOutcome::CanNotTell);
         }
         let found = self.world.happened(&permit.key());
-        Ok(if found { Looked::Happened(Done::with(json!({ "found": true }))) } else { Looked::DidNot })
+        Ok(if found {
+            LookupOutcome::Happened(ToolOutput::with(json!({ "found": true })))
+        } else {
+            LookupOutcome::DidNot
+        })
     }
 
-    async fn rehearse(&self, permit: &Permit) -> Result<Done, Failure> {
-        Ok(Done::with(json!({ "would": permit.arguments() })))
+    async fn rehearse(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
+        Ok(ToolOutput::with(json!({ "would": permit.arguments() })))
     }
 }
 
@@ -133,8 +140,8 @@ struct Notes {
     death: Death,
 }
 
-impl Write for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         if self.death == Death::Before {
             die();
         }
@@ -151,13 +158,18 @@ impl Write for Notes {
             panic!("a tool that breaks in our own transaction");
         }
         if text == "fail after writing" {
-            return Err(Failure::surely("no", "changed its mind"));
+            return Err(ToolFailure::surely("no", "changed its mind"));
         }
-        let undo = Undo { tool: "drop_note".parse().unwrap(), arguments: json!({ "text": text }) };
-        Ok(Done { value: json!({ "noted": text }), undo: Some(undo) })
+        let undo = UndoCall { tool: "drop_note".parse().unwrap(), arguments: json!({ "text": text }) };
+        Ok(ToolOutput { value: json!({ "noted": text }), undo: Some(undo) })
     }
 
-    fn read_back(&self, permit: &Permit, _done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let kept: String = tx.one(
             "SELECT text FROM notes WHERE tenant_id = $1 AND act_id = $2",
             params![permit.act()],
@@ -169,14 +181,14 @@ impl Write for Notes {
 
 struct Count;
 
-impl Look for Count {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Count {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         if permit.arguments()["text"] == "break after writing" {
             panic!("a tool that breaks while it looks");
         }
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(Done::with(json!({ "count": count })))
+        Ok(ToolOutput::with(json!({ "count": count })))
     }
 }
 
@@ -196,39 +208,45 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
     }
 }
 
-pub(crate) fn house() -> Connector {
-    Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None }
+pub(crate) fn house() -> ToolConnector {
+    ToolConnector { name: "shop".to_owned(), maker: ConnectorOrigin::House, declares: true, conduct: None }
 }
 
-pub(crate) fn foreign() -> Connector {
-    Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, declares: true, conduct: None }
+pub(crate) fn foreign() -> ToolConnector {
+    ToolConnector {
+        name: "elsewhere".to_owned(),
+        maker: ConnectorOrigin::Foreign,
+        declares: true,
+        conduct: None,
+    }
 }
 
 /// A tool of each effect. `death` says where the process dies in each of them.
-pub(crate) fn registry(folder: &Path, death: Death) -> Registry {
-    let mut registry = Registry::default();
+pub(crate) fn registry(folder: &Path, death: Death) -> ToolRegistry {
+    let mut registry = ToolRegistry::default();
     let plain = World::at(folder, death, false);
     let far = |world: &World, can_look| {
-        Body::Far(Arc::new(Outside { world: world.clone(), can_look, calls: Default::default() }))
+        ToolHandler::Far(Arc::new(Outside { world: world.clone(), can_look, calls: Default::default() }))
     };
-    let add = |registry: &mut Registry, spec, connector, body| registry.add(spec, connector, body).unwrap();
-    add(&mut registry, spec("count", Effect::Read), house(), Body::Look(Arc::new(Count)));
-    add(&mut registry, spec("note", Effect::Inside), house(), Body::Write(Arc::new(Notes { death })));
+    let add =
+        |registry: &mut ToolRegistry, spec, connector, body| registry.add(spec, connector, body).unwrap();
+    add(&mut registry, spec("count", Effect::Read), house(), ToolHandler::Look(Arc::new(Count)));
+    add(&mut registry, spec("note", Effect::Inside), house(), ToolHandler::Write(Arc::new(Notes { death })));
     add(
         &mut registry,
         spec("drop_note", Effect::Inside),
         house(),
-        Body::Write(Arc::new(Notes { death: Death::Never })),
+        ToolHandler::Write(Arc::new(Notes { death: Death::Never })),
     );
     let paid = ToolSpec { cost: Some(Money::from_paise(850)), ..spec("paid", Effect::Inside) };
-    add(&mut registry, paid, house(), Body::Write(Arc::new(Notes { death: Death::Never })));
+    add(&mut registry, paid, house(), ToolHandler::Write(Arc::new(Notes { death: Death::Never })));
     add(&mut registry, spec("fetch", Effect::Read), foreign(), far(&plain, false));
     add(&mut registry, spec("book", Effect::Keyed), foreign(), far(&World::at(folder, death, true), false));
     add(&mut registry, spec("order", Effect::Checked), foreign(), far(&plain, true));
     add(&mut registry, spec("fax", Effect::Once), foreign(), far(&plain, false));
     let danger = ToolSpec { dangerous: true, dry_run: true, ..spec("wipe", Effect::Keyed) };
     add(&mut registry, danger, foreign(), far(&World::at(folder, death, true), false));
-    let sending = Sending { to: "to".to_owned(), template: Some("text".to_owned()) };
+    let sending = SendArguments { to: "to".to_owned(), template: Some("text".to_owned()) };
     let mut message = ToolSpec { sends: Some(sending), ..spec("message", Effect::Keyed) };
     message.parameters["required"] = json!(["to"]);
     message.parameters["properties"]["mood"] = json!({ "enum": ["hangs"] });
@@ -258,9 +276,9 @@ pub(crate) struct Shop {
     pub(crate) tenant: TenantId,
     pub(crate) owner: Principal,
     pub(crate) staff: Principal,
-    pub(crate) dispatcher: Dispatcher,
-    pub(crate) office: Arc<Office>,
-    pub(crate) ids: Ids,
+    pub(crate) dispatcher: ToolDispatcher,
+    pub(crate) office: Arc<ActServices>,
+    pub(crate) ids: IdGenerator,
     pub(crate) folder: PathBuf,
 }
 
@@ -283,7 +301,7 @@ impl Shop {
         db: Db,
         tenant: TenantId,
         clock: Arc<dyn Clock>,
-        ids: Ids,
+        ids: IdGenerator,
         folder: &Path,
         death: Death,
     ) -> Self {
@@ -303,23 +321,26 @@ impl Shop {
             })
             .await
             .unwrap();
-        let office = Arc::new(Office::new(ids.clone(), Governor::new(Settings::default(), ids.clone())));
+        let office = Arc::new(ActServices::new(
+            ids.clone(),
+            BudgetGovernor::new(BudgetSettings::default(), ids.clone()),
+        ));
         let registry = Arc::new(registry(folder, death));
-        let dispatcher = Dispatcher::new(db, office.clone(), registry, clock);
+        let dispatcher = ToolDispatcher::new(db, office.clone(), registry, clock);
         let (owner, staff) = people;
         Self { tenant, owner, staff, dispatcher, office, ids, folder: folder.to_owned() }
     }
 
-    pub(crate) fn want(&self, name: &str, arguments: Value) -> Want {
-        Want {
+    pub(crate) fn want(&self, name: &str, arguments: Value) -> ToolCallRequest {
+        ToolCallRequest {
             act: self.ids.next(),
             name: name.to_owned(),
             arguments,
             offered: true,
-            wanted: Wanted::Act,
-            caller: Caller {
+            wanted: ProposalMode::Act,
+            caller: ActCaller {
                 principal: self.staff.clone(),
-                door: Door::Work,
+                door: CallerAudience::Work,
                 binding: None,
                 run: None,
                 session: None,
@@ -333,13 +354,13 @@ impl Shop {
         }
     }
 
-    pub(crate) async fn call(&self, want: Want) -> Answer {
-        self.dispatcher.call(want, Arc::new(NoJournal)).await.unwrap()
+    pub(crate) async fn call(&self, want: ToolCallRequest) -> ToolAnswer {
+        self.dispatcher.call(want, Arc::new(NoActJournal)).await.unwrap()
     }
 
-    pub(crate) async fn resume(&self, act: ActId) -> Answer {
+    pub(crate) async fn resume(&self, act: ActId) -> ToolAnswer {
         let (agent, tools) = (open_conduct(), self.tools());
-        let resumed = self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoJournal));
+        let resumed = self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoActJournal));
         resumed.await.unwrap().unwrap()
     }
 

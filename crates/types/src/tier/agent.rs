@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::budget::{Budgets, Profile, TokenLimits};
+use super::budget::{PromptBudgetProfile, PromptBudgets, TokenLimits};
 use super::{GuardrailRef, MemoryPolicy, Retrieval, TierName};
 use crate::policy::Conduct;
 use crate::tool::{ConnectorName, ToolName};
@@ -18,7 +18,7 @@ pub struct Agent {
     pub name: String,
     /// The agent it starts from. What it says itself wins; guardrails and rules are added.
     pub extends: Option<TierName>,
-    pub models: Models,
+    pub models: AgentModels,
     pub tools: Vec<ToolName>,
     /// Connectors of the tenant whose tools it has too; for each message the most fitting are offered.
     pub connectors: Vec<ConnectorName>,
@@ -26,7 +26,7 @@ pub struct Agent {
     pub guidance: String,
     pub memory: MemoryPolicy,
     pub retrieval: Retrieval,
-    pub limits: Limits,
+    pub limits: AgentLimits,
     /// How far it goes by itself, and which scopes are open to it.
     pub policy: Conduct,
     pub guardrails: Vec<GuardrailRef>,
@@ -37,7 +37,7 @@ pub struct Agent {
 /// Which models are asked for what. Empty leaves it to the installation's own routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Models {
+pub struct AgentModels {
     /// None leaves it to the installation.
     pub strategy: Option<RouteStrategy>,
     /// Names of models by use (`default`, `cheap`, `multilingual` …), the first choice first.
@@ -61,8 +61,8 @@ pub enum RouteStrategy {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Limits {
-    pub profile: Profile,
+pub struct AgentLimits {
+    pub profile: PromptBudgetProfile,
     /// What differs from the profile.
     pub tokens: TokenLimits,
     /// How many times tools may be called in a turn: 4 in a chat, up to 20 in an investigation.
@@ -75,10 +75,10 @@ pub struct Limits {
     pub turn_seconds: u16,
 }
 
-impl Default for Limits {
+impl Default for AgentLimits {
     fn default() -> Self {
         Self {
-            profile: Profile::default(),
+            profile: PromptBudgetProfile::default(),
             tokens: TokenLimits::default(),
             tool_calls: 4,
             tools_offered: 12,
@@ -88,8 +88,8 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
-    pub fn budgets(&self) -> Budgets {
-        Budgets::with(self.profile, &self.tokens)
+impl AgentLimits {
+    pub fn budgets(&self) -> PromptBudgets {
+        PromptBudgets::with(self.profile, &self.tokens)
     }
 }

@@ -23,7 +23,7 @@ pub struct Binding {
     #[serde(default)]
     pub keys: Vec<RoutingKey>,
     #[serde(default)]
-    pub slices: Vec<Slice>,
+    pub slices: Vec<BindingSlice>,
 }
 
 fn everyday() -> Vec<Channel> {
@@ -107,17 +107,17 @@ impl FromStr for Channel {
 /// A part of the people who get something else, the same people every time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "WrittenSlice", into = "WrittenSlice")]
-pub struct Slice {
+pub struct BindingSlice {
     /// Stands in the record of every turn of the slice.
     pub name: String,
     /// Of a hundred people; all slices of a binding together have at most a hundred.
     pub share: u8,
-    pub candidate: Candidate,
+    pub candidate: SliceCandidate,
 }
 
 /// What a slice gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Candidate {
+pub enum SliceCandidate {
     /// Another binding of the tenant as a whole.
     Binding(TierName),
     /// Other tiers or other versions of them in this binding; what is none stays.
@@ -139,7 +139,7 @@ struct WrittenSlice {
     agent: Option<TierRef>,
 }
 
-impl TryFrom<WrittenSlice> for Slice {
+impl TryFrom<WrittenSlice> for BindingSlice {
     type Error = String;
 
     fn try_from(written: WrittenSlice) -> Result<Self, Self::Error> {
@@ -148,8 +148,8 @@ impl TryFrom<WrittenSlice> for Slice {
             (None, None, None, None) => {
                 return Err(format!("slice `{name}` says nothing that differs: {SLICE}"));
             }
-            (Some(binding), None, None, None) => Candidate::Binding(binding),
-            (None, human, team, agent) => Candidate::Tiers { human, team, agent },
+            (Some(binding), None, None, None) => SliceCandidate::Binding(binding),
+            (None, human, team, agent) => SliceCandidate::Tiers { human, team, agent },
             _ => return Err(format!("slice `{name}` names a binding and a tier: {SLICE}")),
         };
         Ok(Self { name, share, candidate })
@@ -158,11 +158,11 @@ impl TryFrom<WrittenSlice> for Slice {
 
 const SLICE: &str = "write `binding`, or one or more of `human`, `team` and `agent`";
 
-impl From<Slice> for WrittenSlice {
-    fn from(Slice { name, share, candidate }: Slice) -> Self {
+impl From<BindingSlice> for WrittenSlice {
+    fn from(BindingSlice { name, share, candidate }: BindingSlice) -> Self {
         let (binding, human, team, agent) = match candidate {
-            Candidate::Binding(binding) => (Some(binding), None, None, None),
-            Candidate::Tiers { human, team, agent } => (None, human, team, agent),
+            SliceCandidate::Binding(binding) => (Some(binding), None, None, None),
+            SliceCandidate::Tiers { human, team, agent } => (None, human, team, agent),
         };
         Self { name, share, binding, human, team, agent }
     }
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_slice_differs_in_one_way() {
-        let read = |value| serde_json::from_value::<Slice>(value);
+        let read = |value| serde_json::from_value::<BindingSlice>(value);
         let by_version = json!({ "name": "warm", "share": 10, "human": "meera@3" });
         assert_eq!(serde_json::to_value(read(by_version.clone()).unwrap()).unwrap(), by_version);
         assert!(read(json!({ "name": "b", "share": 5, "binding": "other" })).is_ok());

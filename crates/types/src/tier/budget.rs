@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A known set of budgets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Profile {
+pub enum PromptBudgetProfile {
     /// Room for each tier by itself; 7,700 tokens in all.
     #[default]
     Runtime,
@@ -15,7 +15,7 @@ pub enum Profile {
     Compact,
 }
 
-impl FromStr for Profile {
+impl FromStr for PromptBudgetProfile {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -47,7 +47,7 @@ pub struct TokenLimits {
 
 /// The budgets that apply. What a part has none for is bounded by the whole alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Budgets {
+pub struct PromptBudgets {
     /// Never trimmed: a tier that is larger is refused when it is applied.
     pub human: u32,
     pub team: u32,
@@ -70,7 +70,7 @@ pub struct Budgets {
     pub ceiling: u32,
 }
 
-impl Budgets {
+impl PromptBudgets {
     pub const RUNTIME: Self = Self {
         human: 800,
         team: 1_200,
@@ -103,16 +103,16 @@ impl Budgets {
         ceiling: 4_000,
     };
 
-    pub const fn of(profile: Profile) -> Self {
+    pub const fn of(profile: PromptBudgetProfile) -> Self {
         match profile {
-            Profile::Runtime => Self::RUNTIME,
-            Profile::Compact => Self::COMPACT,
+            PromptBudgetProfile::Runtime => Self::RUNTIME,
+            PromptBudgetProfile::Compact => Self::COMPACT,
         }
     }
 
     /// The profile's budgets with what the agent says otherwise. The runtime ceiling moves with its parts; the compact
     /// one is a promise and stays.
-    pub fn with(profile: Profile, said: &TokenLimits) -> Self {
+    pub fn with(profile: PromptBudgetProfile, said: &TokenLimits) -> Self {
         let base = Self::of(profile);
         let mut budgets = Self {
             human: said.human.unwrap_or(base.human),
@@ -129,7 +129,7 @@ impl Budgets {
             output: said.output.or(base.output),
             ceiling: base.ceiling,
         };
-        if profile == Profile::Runtime {
+        if profile == PromptBudgetProfile::Runtime {
             let output = budgets.output.unwrap_or(0);
             let parts =
                 [budgets.human, budgets.team, budgets.agent, budgets.dynamic, budgets.envelope, output];
@@ -145,13 +145,17 @@ mod tests {
 
     #[test]
     fn a_profile_is_itself_until_something_is_said() {
-        for profile in [Profile::Runtime, Profile::Compact] {
-            assert_eq!(Budgets::with(profile, &TokenLimits::default()), Budgets::of(profile));
+        for profile in [PromptBudgetProfile::Runtime, PromptBudgetProfile::Compact] {
+            assert_eq!(PromptBudgets::with(profile, &TokenLimits::default()), PromptBudgets::of(profile));
         }
         let more = TokenLimits { human: Some(1_000), ..TokenLimits::default() };
-        assert_eq!(Budgets::with(Profile::Runtime, &more).ceiling, 7_900);
-        assert_eq!(Budgets::with(Profile::Compact, &more).ceiling, 4_000);
+        assert_eq!(PromptBudgets::with(PromptBudgetProfile::Runtime, &more).ceiling, 7_900);
+        assert_eq!(PromptBudgets::with(PromptBudgetProfile::Compact, &more).ceiling, 4_000);
         let answer = TokenLimits { output: Some(8_000), ..TokenLimits::default() };
-        assert_eq!(Budgets::with(Profile::Runtime, &answer).ceiling, 15_700, "the prompt keeps its room");
+        assert_eq!(
+            PromptBudgets::with(PromptBudgetProfile::Runtime, &answer).ceiling,
+            15_700,
+            "the prompt keeps its room"
+        );
     }
 }

@@ -21,9 +21,9 @@ pub struct Human {
     #[serde(default)]
     pub soul: String,
     #[serde(default)]
-    pub voice: Voice,
+    pub voice: HumanVoice,
     #[serde(default)]
-    pub speech: Speech,
+    pub speech: HumanLanguages,
     /// The weakness that makes it somebody, and that is of use.
     #[serde(default)]
     pub flaw: String,
@@ -40,7 +40,7 @@ pub struct Human {
 /// How it sounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Voice {
+pub struct HumanVoice {
     pub tone: String,
     /// How long its sentences are, in words: `short; one thought each`.
     pub sentences: String,
@@ -54,7 +54,7 @@ pub struct Voice {
 /// Which languages it speaks and how it moves between them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Speech {
+pub struct HumanLanguages {
     /// The first is where it begins.
     pub languages: Vec<LanguageCode>,
     pub lock: LanguageLock,
@@ -64,7 +64,7 @@ pub struct Speech {
     pub culture: String,
 }
 
-impl Default for Speech {
+impl Default for HumanLanguages {
     fn default() -> Self {
         Self {
             languages: vec![LanguageCode("en".to_owned())],

@@ -10,7 +10,7 @@ pub struct MemoryPolicy {
     /// Whether what is known of the person goes into every turn.
     pub facts: bool,
     /// When past episodes are searched by meaning.
-    pub recall: Recall,
+    pub recall: RecallMode,
     /// How many past episodes are called to mind at most.
     pub episodes: u8,
     /// How many turns of the conversation are told again at most; older ones are summarised.
@@ -24,7 +24,7 @@ impl Default for MemoryPolicy {
         Self {
             scope: MemoryScope::Person,
             facts: true,
-            recall: Recall::Needed,
+            recall: RecallMode::Needed,
             episodes: 5,
             history: 10,
             half_life_days: 30,
@@ -47,7 +47,7 @@ pub enum MemoryScope {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Recall {
+pub enum RecallMode {
     Never,
     /// Where a word, a name or the policy asks for it.
     #[default]

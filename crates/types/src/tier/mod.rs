@@ -14,12 +14,12 @@ mod name;
 mod routing;
 mod team;
 
-pub use agent::{Agent, Limits, Models, RouteStrategy};
-pub use binding::{Audience, Binding, Candidate, Channel, Slice, TierRef};
-pub use budget::{Budgets, Profile, TokenLimits};
+pub use agent::{Agent, AgentLimits, AgentModels, RouteStrategy};
+pub use binding::{Audience, Binding, BindingSlice, Channel, SliceCandidate, TierRef};
+pub use budget::{PromptBudgetProfile, PromptBudgets, TokenLimits};
 pub use guardrail::GuardrailRef;
-pub use human::{Human, LanguageCode, LanguageLock, Speech, Voice};
-pub use memory::{MemoryPolicy, MemoryScope, Recall, Retrieval};
+pub use human::{Human, HumanLanguages, HumanVoice, LanguageCode, LanguageLock};
+pub use memory::{MemoryPolicy, MemoryScope, RecallMode, Retrieval};
 pub use name::{TierKind, TierName, TierNameError, TierStatus};
-pub use routing::{KeyError, KeyKind, RoutingKey};
+pub use routing::{RoutingKey, RoutingKeyError, RoutingKeyKind};
 pub use team::{Destination, Escalation, Handoff, Register, Team};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What kind of address it is. The same text may lead to different bindings under different kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum KeyKind {
+pub enum RoutingKeyKind {
     /// A telephone number that is written or called to.
     Number,
     /// A web host.
@@ -19,7 +19,7 @@ pub enum KeyKind {
     Model,
 }
 
-impl KeyKind {
+impl RoutingKeyKind {
     pub const ALL: [Self; 4] = [Self::Number, Self::Host, Self::Handle, Self::Model];
 
     pub const fn as_str(self) -> &'static str {
@@ -42,13 +42,13 @@ impl KeyKind {
     }
 }
 
-impl fmt::Display for KeyKind {
+impl fmt::Display for RoutingKeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for KeyKind {
+impl FromStr for RoutingKeyKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -61,31 +61,31 @@ impl FromStr for KeyKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RoutingKey {
-    kind: KeyKind,
+    kind: RoutingKeyKind,
     text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` can't lead to a binding: write {form}")]
-pub struct KeyError {
+pub struct RoutingKeyError {
     text: String,
     form: &'static str,
 }
 
 impl RoutingKey {
     /// Brings what a channel or a person wrote to the one spelling that is compared.
-    pub fn new(kind: KeyKind, text: &str) -> Result<Self, KeyError> {
+    pub fn new(kind: RoutingKeyKind, text: &str) -> Result<Self, RoutingKeyError> {
         let spelled = match kind {
-            KeyKind::Number => number(text),
-            KeyKind::Host => host(text),
-            KeyKind::Handle => handle(text),
-            KeyKind::Model => model(text),
+            RoutingKeyKind::Number => number(text),
+            RoutingKeyKind::Host => host(text),
+            RoutingKeyKind::Handle => handle(text),
+            RoutingKeyKind::Model => model(text),
         };
-        let text = spelled.ok_or_else(|| KeyError { text: text.to_owned(), form: kind.form() })?;
+        let text = spelled.ok_or_else(|| RoutingKeyError { text: text.to_owned(), form: kind.form() })?;
         Ok(Self { kind, text })
     }
 
-    pub const fn kind(&self) -> KeyKind {
+    pub const fn kind(&self) -> RoutingKeyKind {
         self.kind
     }
 
@@ -161,30 +161,30 @@ impl From<RoutingKey> for String {
 mod tests {
     use super::*;
 
-    fn spelled(kind: KeyKind, text: &str) -> Option<String> {
+    fn spelled(kind: RoutingKeyKind, text: &str) -> Option<String> {
         RoutingKey::new(kind, text).ok().map(|key| key.text)
     }
 
     #[test]
     fn one_address_has_one_spelling() {
         let good = [
-            (KeyKind::Number, "+91 98123-45678", "+919812345678"),
-            (KeyKind::Number, " +91 (98123) 45678", "+919812345678"),
-            (KeyKind::Host, "Shop.Example.", "shop.example"),
-            (KeyKind::Handle, "@Sharma", "sharma"),
-            (KeyKind::Model, "Sharma/Counter:1", "Sharma/Counter:1"),
+            (RoutingKeyKind::Number, "+91 98123-45678", "+919812345678"),
+            (RoutingKeyKind::Number, " +91 (98123) 45678", "+919812345678"),
+            (RoutingKeyKind::Host, "Shop.Example.", "shop.example"),
+            (RoutingKeyKind::Handle, "@Sharma", "sharma"),
+            (RoutingKeyKind::Model, "Sharma/Counter:1", "Sharma/Counter:1"),
         ];
         for (kind, written, wanted) in good {
             assert_eq!(spelled(kind, written).as_deref(), Some(wanted), "{written}");
         }
         let bad = [
-            (KeyKind::Number, "9812345678"),
-            (KeyKind::Number, "+12ab45678"),
-            (KeyKind::Host, "https://shop.example"),
-            (KeyKind::Host, "shop.example:8400"),
-            (KeyKind::Host, "a..b"),
-            (KeyKind::Handle, "-x"),
-            (KeyKind::Model, "two words"),
+            (RoutingKeyKind::Number, "9812345678"),
+            (RoutingKeyKind::Number, "+12ab45678"),
+            (RoutingKeyKind::Host, "https://shop.example"),
+            (RoutingKeyKind::Host, "shop.example:8400"),
+            (RoutingKeyKind::Host, "a..b"),
+            (RoutingKeyKind::Handle, "-x"),
+            (RoutingKeyKind::Model, "two words"),
         ];
         for (kind, written) in bad {
             assert_eq!(spelled(kind, written), None, "{written}");
@@ -193,8 +193,8 @@ mod tests {
 
     #[test]
     fn a_key_reads_back() {
-        for kind in KeyKind::ALL {
-            let text = if kind == KeyKind::Number { "+919812345678" } else { "sharma" };
+        for kind in RoutingKeyKind::ALL {
+            let text = if kind == RoutingKeyKind::Number { "+919812345678" } else { "sharma" };
             let key = RoutingKey::new(kind, text).unwrap();
             assert_eq!(key.to_string().parse::<RoutingKey>().unwrap(), key);
         }

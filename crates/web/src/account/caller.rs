@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, Method};
-use munshi_identity::keys::{Caller, KeyCeiling, KeyMaker, SpeaksAs};
+use munshi_identity::keys::{ApiCaller, KeyCeiling, KeyMaker, KeySpeaker};
 use munshi_identity::links;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{Principal, Standing};
+use munshi_identity::{Principal, PrincipalStanding};
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::{Id, KeyId, TenantName};
 
-use super::origin::{self, From};
-use super::signed_in::{SignedIn, Workspace};
+use super::origin::{self, RequestOrigin};
+use super::signed_in::{OpenWorkspace, SignedInOperator};
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Which tenant is meant, where somebody looks after several; without it, the one whose pages are open.
 const TENANT: &str = "x-munshi-tenant";
@@ -25,22 +25,22 @@ pub(crate) async fn find(
     api: &Api,
     method: &Method,
     headers: &HeaderMap,
-) -> Result<Option<Arc<Caller>>, ApiError> {
-    let Some(who) = SignedIn::find(api, headers).await? else { return Ok(None) };
+) -> Result<Option<Arc<ApiCaller>>, ApiError> {
+    let Some(who) = SignedInOperator::find(api, headers).await? else { return Ok(None) };
     let from = origin::of(headers, api.account.public_url.as_deref());
     let token = headers.get(FORM).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if from == From::Others || (!method.is_safe() && !who.is_own_form(token)) {
+    if from == RequestOrigin::Others || (!method.is_safe() && !who.is_own_form(token)) {
         let words = "A browser that is signed in may do this from our own pages alone.";
-        return Err(ApiError::new(Code::Forbidden, words)
+        return Err(ApiError::new(ApiErrorCode::Forbidden, words)
             .hint("Send `x-munshi-form` with the page's own token, or use an API key."));
     }
     let workspace = workspace(&who, headers).await?;
     Ok(Some(Arc::new(caller(&who, workspace))))
 }
 
-async fn workspace(who: &SignedIn, headers: &HeaderMap) -> Result<Workspace, ApiError> {
+async fn workspace(who: &SignedInOperator, headers: &HeaderMap) -> Result<OpenWorkspace, ApiError> {
     let lacking = || {
-        ApiError::new(Code::Forbidden, "There is no such workspace that you look after.")
+        ApiError::new(ApiErrorCode::Forbidden, "There is no such workspace that you look after.")
             .hint("Leave `x-munshi-tenant` out, or name one that /account lists.")
     };
     let Some(asked) = headers.get(TENANT) else { return who.workspace().await?.ok_or_else(lacking) };
@@ -50,16 +50,16 @@ async fn workspace(who: &SignedIn, headers: &HeaderMap) -> Result<Workspace, Api
     who.role_in(tenant.id).await?.ok_or_else(lacking)
 }
 
-fn caller(who: &SignedIn, workspace: Workspace) -> Caller {
+fn caller(who: &SignedInOperator, workspace: OpenWorkspace) -> ApiCaller {
     let tenant = workspace.tenant;
-    let standing = Standing::Member(workspace.role);
-    Caller {
+    let standing = PrincipalStanding::Member(workspace.role);
+    ApiCaller {
         tenant: tenant.id,
         tenant_status: tenant.status,
         key: KeyId::from_uuid(who.sign_in.id.as_uuid()),
         key_name: who.operator.email.clone(),
         operator: Some(who.operator.id),
-        speaks_as: SpeaksAs::Person,
+        speaks_as: KeySpeaker::Person,
         ceiling: KeyCeiling { role: Some(workspace.role), opened: None },
         maker: KeyMaker::named(links::by_operator(who.operator.id)),
         principal: Principal { standing, ..Principal::anonymous(tenant.id) },

@@ -5,46 +5,51 @@ use std::net::IpAddr;
 use axum::http::HeaderMap;
 use axum::http::header::{SET_COOKIE, USER_AGENT};
 use axum::response::{IntoResponse, Redirect, Response};
-use munshi_identity::Token;
+use munshi_identity::SecretToken;
 use munshi_identity::operators::Operator;
-use munshi_identity::sign_ins::{self, From, How};
+use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_store::PlatformTx;
 use serde_json::json;
 
 use super::cookies::{self, BROWSER, ELSEWHERE, SIGN_IN};
-use super::telling::{Telling, concerned};
-use crate::api::{Api, Inner};
+use super::telling::{AccountAuditContext, concerned};
+use crate::api::{Api, ApiState};
 use crate::error::ApiError;
 
 /// From where they come, and what their browser brought.
 #[derive(Clone, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) how: How,
-    from: From,
+pub(crate) struct BrowserSignInContext {
+    pub(crate) how: SignInMethod,
+    from: SignInOrigin,
     /// The sign-in that was open in this browser: it ends, so that nobody comes in by a token they planted.
-    before: Option<Token>,
+    before: Option<SecretToken>,
     /// What shows that they were here before.
-    pub(crate) browser: Option<Token>,
+    pub(crate) browser: Option<SecretToken>,
     secure: bool,
 }
 
 /// What the browser is to keep.
 #[derive(Debug)]
-pub(crate) struct CameIn {
-    sign_in: Token,
-    browser: Option<Token>,
+pub(crate) struct SignInCookies {
+    sign_in: SecretToken,
+    browser: Option<SecretToken>,
     secure: bool,
 }
 
-impl Arrival {
-    pub(crate) fn of(api: &Inner, headers: &HeaderMap, address: Option<IpAddr>, how: How) -> Self {
+impl BrowserSignInContext {
+    pub(crate) fn of(
+        api: &ApiState,
+        headers: &HeaderMap,
+        address: Option<IpAddr>,
+        how: SignInMethod,
+    ) -> Self {
         let secure = api.account.is_secure(headers);
-        let token = |name| cookies::read(headers, name, secure).and_then(Token::parse);
+        let token = |name| cookies::read(headers, name, secure).and_then(SecretToken::parse);
         let browser = headers.get(USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let address = address.map(|address| address.to_string()).unwrap_or_default();
         Self {
             how,
-            from: From { address, browser: browser.to_owned() },
+            from: SignInOrigin { address, browser: browser.to_owned() },
             before: token(SIGN_IN),
             browser: token(BROWSER),
             secure,
@@ -55,10 +60,10 @@ impl Arrival {
     pub(crate) fn begin(
         &self,
         tx: &mut PlatformTx<'_>,
-        api: &Inner,
+        api: &ApiState,
         operator: &Operator,
-    ) -> Result<CameIn, ApiError> {
-        let telling = Telling::of(api, operator.id);
+    ) -> Result<SignInCookies, ApiError> {
+        let telling = AccountAuditContext::of(api, operator.id);
         let now = telling.now;
         if let Some((before, _)) =
             self.before.as_ref().map(|token| sign_ins::find(tx, token, now)).transpose()?.flatten()
@@ -75,11 +80,11 @@ impl Arrival {
         let tenants = concerned(tx, operator)?;
         let payload = json!({ "how": self.how, "known_browser": known });
         telling.tell(tx, &tenants, "sign_in.began", id.to_string(), payload)?;
-        Ok(CameIn { sign_in, browser, secure: self.secure })
+        Ok(SignInCookies { sign_in, browser, secure: self.secure })
     }
 }
 
-impl CameIn {
+impl SignInCookies {
     /// Goes on to a path of ours, with the cookies.
     pub(crate) fn go_on(&self, path: &str) -> Response {
         let mut response = Redirect::to(path).into_response();
@@ -96,6 +101,7 @@ impl CameIn {
 }
 
 /// Another token for the browser they have, after what it is good for has changed.
-pub(crate) fn renewed(api: &Api, headers: &HeaderMap, token: &Token, path: &str) -> Response {
-    CameIn { sign_in: token.clone(), browser: None, secure: api.account.is_secure(headers) }.go_on(path)
+pub(crate) fn renewed(api: &Api, headers: &HeaderMap, token: &SecretToken, path: &str) -> Response {
+    SignInCookies { sign_in: token.clone(), browser: None, secure: api.account.is_secure(headers) }
+        .go_on(path)
 }

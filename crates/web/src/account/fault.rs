@@ -7,47 +7,50 @@ use axum::http::StatusCode;
 use axum::http::header::RETRY_AFTER;
 use axum::response::{IntoResponse, Response};
 
-use super::frame::{Told, sent};
-use super::words::Words;
-use crate::error::{ApiError, Code};
+use super::frame::{PageNotice, sent};
+use super::words::PagePhrases;
+use crate::error::{ApiError, ApiErrorCode};
 
 /// An error whose words a person reads in their browser.
 #[derive(Debug)]
-pub(crate) struct Fault(ApiError);
+pub(crate) struct HtmlPageError(ApiError);
 
 #[derive(Template)]
 #[template(path = "account/fault.html")]
 struct FaultPage<'a> {
-    words: Words,
-    told: Told,
+    words: PagePhrases,
+    told: PageNotice,
     hint: &'a str,
     /// Ours: then what they did is not to blame.
     ours: bool,
 }
 
-impl Fault {
+impl HtmlPageError {
     pub(crate) fn status(&self) -> StatusCode {
         self.0.code().status()
     }
 
     /// The words alone, for a page that goes on around them.
-    pub(crate) fn told(&self, words: Words) -> Option<Told> {
+    pub(crate) fn told(&self, words: PagePhrases) -> Option<PageNotice> {
         Some(told(&self.0, words))
     }
 
     /// Whether it is about what somebody wrote, and they can write it again.
     pub(crate) fn is_about_input(&self) -> bool {
-        matches!(self.0.code(), Code::Invalid | Code::Conflict | Code::TooManyRequests)
+        matches!(
+            self.0.code(),
+            ApiErrorCode::Invalid | ApiErrorCode::Conflict | ApiErrorCode::TooManyRequests
+        )
     }
 }
 
-impl<E: Into<ApiError>> From<E> for Fault {
+impl<E: Into<ApiError>> From<E> for HtmlPageError {
     fn from(error: E) -> Self {
         Self(error.into())
     }
 }
 
-impl IntoResponse for Fault {
+impl IntoResponse for HtmlPageError {
     fn into_response(self) -> Response {
         let status = self.status();
         let mut response = status.into_response();
@@ -57,18 +60,18 @@ impl IntoResponse for Fault {
                 response.headers_mut().insert(RETRY_AFTER, value);
             }
         }
-        response.extensions_mut().insert(Shown(Arc::new(self.0)));
+        response.extensions_mut().insert(PendingErrorPage(Arc::new(self.0)));
         response
     }
 }
 
 /// An error to be shown as a page: at the edge, where it is logged and the reader's language is known.
 #[derive(Clone)]
-pub(crate) struct Shown(pub(crate) Arc<ApiError>);
+pub(crate) struct PendingErrorPage(pub(crate) Arc<ApiError>);
 
-impl Shown {
+impl PendingErrorPage {
     /// Puts the page into the answer, keeping its status and headers such as `retry-after`.
-    pub(crate) fn page(&self, words: Words, mut response: Response) -> Response {
+    pub(crate) fn page(&self, words: PagePhrases, mut response: Response) -> Response {
         let status = response.status();
         let (told, hint) = (told(&self.0, words), if words.is_english() { &*self.0.hint } else { "" });
         let page = sent(&FaultPage { words, told, hint, ours: status.is_server_error() }, status);
@@ -80,21 +83,21 @@ impl Shown {
 }
 
 /// In the reader's language as far as there are words for it; what it is exactly stands beside them in English.
-fn told(error: &ApiError, words: Words) -> Told {
+fn told(error: &ApiError, words: PagePhrases) -> PageNotice {
     let message = error.message.clone().into_owned();
     if words.is_english() {
-        return Told { good: false, words: message, detail: String::new() };
+        return PageNotice { good: false, words: message, detail: String::new() };
     }
     if let Some(phrase) = error.phrase {
-        return Told { good: false, words: words.say(phrase), detail: String::new() };
+        return PageNotice { good: false, words: words.say(phrase), detail: String::new() };
     }
     let phrase = match error.code() {
-        Code::Forbidden => "forbidden",
-        Code::NotFound => "not-found",
-        Code::Conflict => "conflict",
-        Code::TooManyRequests => "too-many",
+        ApiErrorCode::Forbidden => "forbidden",
+        ApiErrorCode::NotFound => "not-found",
+        ApiErrorCode::Conflict => "conflict",
+        ApiErrorCode::TooManyRequests => "too-many",
         code if code.status().is_server_error() => "went-wrong",
         _ => "invalid",
     };
-    Told { good: false, words: words.say(phrase), detail: message }
+    PageNotice { good: false, words: words.say(phrase), detail: message }
 }

@@ -8,21 +8,21 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::fault::Fault;
-use super::origin::{self, From};
-use super::signed_in::{Nobody, SignedIn};
+use super::fault::HtmlPageError;
+use super::origin::{self, RequestOrigin};
+use super::signed_in::{SignInRejection, SignedInOperator};
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// A form of somebody who is signed in. It carries the token of their own browser; nobody else's will do.
-pub(crate) struct Posted<T> {
-    pub(crate) who: SignedIn,
+pub(crate) struct SignedInForm<T> {
+    pub(crate) who: SignedInOperator,
     pub(crate) headers: HeaderMap,
     pub(crate) form: T,
 }
 
 /// A form of somebody who is not, such as the sign-in itself: it came from a page of ours.
-pub(crate) struct Sent<T> {
+pub(crate) struct PublicForm<T> {
     pub(crate) api: crate::api::Api,
     pub(crate) headers: HeaderMap,
     pub(crate) extensions: Extensions,
@@ -31,7 +31,7 @@ pub(crate) struct Sent<T> {
 
 /// Without fields of its own.
 #[derive(Deserialize)]
-pub(crate) struct Nothing {}
+pub(crate) struct EmptyForm {}
 
 #[derive(Deserialize)]
 struct Token {
@@ -40,12 +40,12 @@ struct Token {
 }
 
 /// Why a form is not taken.
-pub(crate) enum NotTaken {
-    Nobody(Nobody),
-    Fault(Fault),
+pub(crate) enum FormRejection {
+    Nobody(SignInRejection),
+    Fault(HtmlPageError),
 }
 
-impl IntoResponse for NotTaken {
+impl IntoResponse for FormRejection {
     fn into_response(self) -> Response {
         match self {
             Self::Nobody(nobody) => nobody.into_response(),
@@ -54,18 +54,20 @@ impl IntoResponse for NotTaken {
     }
 }
 
-fn refused(words: &'static str) -> NotTaken {
-    let error = ApiError::new(Code::Forbidden, words).phrase("foreign-form");
-    NotTaken::Fault(
+fn refused(words: &'static str) -> FormRejection {
+    let error = ApiError::new(ApiErrorCode::Forbidden, words).phrase("foreign-form");
+    FormRejection::Fault(
         error.hint("Nothing was changed. Open the page here again and send the form from it.").into(),
     )
 }
 
-fn unreadable(words: String) -> NotTaken {
-    NotTaken::Fault(ApiError::new(Code::Invalid, words).hint("Go back and send the form again.").into())
+fn unreadable(words: String) -> FormRejection {
+    FormRejection::Fault(
+        ApiError::new(ApiErrorCode::Invalid, words).hint("Go back and send the form again.").into(),
+    )
 }
 
-async fn text(request: Request, app: &App) -> Result<Bytes, NotTaken> {
+async fn text(request: Request, app: &App) -> Result<Bytes, FormRejection> {
     let kind = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !kind.starts_with("application/x-www-form-urlencoded") {
         return Err(unreadable("This page takes forms alone.".to_owned()));
@@ -74,23 +76,24 @@ async fn text(request: Request, app: &App) -> Result<Bytes, NotTaken> {
     read.map_err(|refusal| unreadable(format!("The form could not be read: {}.", refusal.body_text())))
 }
 
-fn fields<T: DeserializeOwned>(body: &[u8]) -> Result<T, NotTaken> {
+fn fields<T: DeserializeOwned>(body: &[u8]) -> Result<T, FormRejection> {
     serde_urlencoded::from_bytes(body)
         .map_err(|error| unreadable(format!("A field of the form does not fit: {error}.")))
 }
 
-impl<T: DeserializeOwned> FromRequest<App> for Posted<T> {
-    type Rejection = NotTaken;
+impl<T: DeserializeOwned> FromRequest<App> for SignedInForm<T> {
+    type Rejection = FormRejection;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, NotTaken> {
-        let fault = |error: ApiError| NotTaken::Fault(error.into());
+    async fn from_request(request: Request, app: &App) -> Result<Self, FormRejection> {
+        let fault = |error: ApiError| FormRejection::Fault(error.into());
         let (mut parts, body) = request.into_parts();
         let api = app.api().map_err(fault)?;
-        if origin::of(&parts.headers, api.account.public_url.as_deref()) == From::Others {
+        if origin::of(&parts.headers, api.account.public_url.as_deref()) == RequestOrigin::Others {
             return Err(refused("This form was sent from another site's page."));
         }
-        let who = <SignedIn as axum::extract::FromRequestParts<App>>::from_request_parts(&mut parts, app);
-        let who = who.await.map_err(NotTaken::Nobody)?;
+        let who =
+            <SignedInOperator as axum::extract::FromRequestParts<App>>::from_request_parts(&mut parts, app);
+        let who = who.await.map_err(FormRejection::Nobody)?;
         let headers = parts.headers.clone();
         let body = text(Request::from_parts(parts, body), app).await?;
         let token: Token = fields(&body)?;
@@ -101,13 +104,13 @@ impl<T: DeserializeOwned> FromRequest<App> for Posted<T> {
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<App> for Sent<T> {
-    type Rejection = NotTaken;
+impl<T: DeserializeOwned> FromRequest<App> for PublicForm<T> {
+    type Rejection = FormRejection;
 
-    async fn from_request(request: Request, app: &App) -> Result<Self, NotTaken> {
-        let api = app.api().map_err(|error| NotTaken::Fault(error.into()))?.clone();
+    async fn from_request(request: Request, app: &App) -> Result<Self, FormRejection> {
+        let api = app.api().map_err(|error| FormRejection::Fault(error.into()))?.clone();
         let (parts, body) = request.into_parts();
-        if origin::of(&parts.headers, api.account.public_url.as_deref()) != From::Ours {
+        if origin::of(&parts.headers, api.account.public_url.as_deref()) != RequestOrigin::Ours {
             return Err(refused("This form was not sent from a page of ours."));
         }
         let (headers, extensions) = (parts.headers.clone(), parts.extensions.clone());

@@ -6,37 +6,37 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_types::Timestamp;
 
-use super::signed_in::{SignedIn, Workspace};
-use super::words::Words;
+use super::signed_in::{OpenWorkspace, SignedInOperator};
+use super::words::PagePhrases;
 use crate::error::ApiError;
-use crate::pages::Page;
+use crate::pages::HtmlPage;
 
 /// Who is here, and where else they can go.
-pub(crate) struct Frame {
-    pub(crate) words: Words,
+pub(crate) struct AccountFrame {
+    pub(crate) words: PagePhrases,
     pub(crate) name: String,
     pub(crate) email: String,
     /// What forms carry.
     pub(crate) form: String,
     /// None for who looks after none.
-    pub(crate) workspace: Option<Workspace>,
+    pub(crate) workspace: Option<OpenWorkspace>,
     /// More than one to choose from.
     pub(crate) others: Vec<String>,
     /// The page that is open, as its path ends.
     pub(crate) here: &'static str,
     /// What came of a form.
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<PageNotice>,
 }
 
 /// What a page says at its top.
-pub(crate) struct Told {
+pub(crate) struct PageNotice {
     pub(crate) good: bool,
     pub(crate) words: String,
     /// More of it, in English, where `words` are in another language and say less; else empty.
     pub(crate) detail: String,
 }
 
-impl Told {
+impl PageNotice {
     pub(crate) fn done(words: impl Into<String>) -> Option<Self> {
         Some(Self { good: true, words: words.into(), detail: String::new() })
     }
@@ -46,8 +46,12 @@ impl Told {
     }
 }
 
-impl Frame {
-    pub(crate) async fn of(who: &SignedIn, here: &'static str, told: Option<Told>) -> Result<Self, ApiError> {
+impl AccountFrame {
+    pub(crate) async fn of(
+        who: &SignedInOperator,
+        here: &'static str,
+        told: Option<PageNotice>,
+    ) -> Result<Self, ApiError> {
         let workspace = who.workspace().await?;
         let all = who.workspaces().await?;
         let others = if all.len() > 1 {
@@ -93,7 +97,7 @@ impl Frame {
 /// A page that nobody keeps a copy of, not even the browser's way back. The referrer stays with us: with none at all,
 /// browsers would not say that a form is ours.
 pub(crate) fn sent<T: Template>(page: &T, status: StatusCode) -> Response {
-    let mut response = Page(page).into_response();
+    let mut response = HtmlPage(page).into_response();
     if response.status().is_success() {
         *response.status_mut() = status;
     }

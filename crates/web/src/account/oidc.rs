@@ -9,15 +9,15 @@ mod provider;
 use std::fmt;
 use std::time::Duration;
 
-use munshi_identity::jwt::{Claims, Distrust, Expected, Unverified};
-use munshi_identity::{Role, Token};
+use munshi_identity::jwt::{ClaimRequirements, JwtClaims, JwtError, UnverifiedJwt};
+use munshi_identity::{Role, SecretToken};
 use munshi_types::{TenantName, Timestamp};
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
-use self::provider::Provider;
+use self::provider::OidcProvider;
 use super::local::encoded;
-use crate::outgoing::Outgoing;
+use crate::outgoing::OutboundHttpClient;
 
 /// The way there and back may take so long.
 pub(crate) const LIFE: Duration = Duration::from_secs(10 * 60);
@@ -30,7 +30,7 @@ const VERIFIER: &str = "oidc.verifier";
 
 /// How the other service is spoken to, and whom it may let in.
 #[derive(Clone)]
-pub struct Settings {
+pub struct OidcSettings {
     /// As the service itself writes it.
     pub issuer: String,
     pub client_id: String,
@@ -44,15 +44,15 @@ pub struct Settings {
 
 /// Sign-in with one service. Clones share what they know of it.
 #[derive(Clone)]
-pub struct Oidc {
-    settings: Settings,
-    outgoing: Outgoing,
-    provider: Provider,
+pub struct OidcClient {
+    settings: OidcSettings,
+    outgoing: OutboundHttpClient,
+    provider: OidcProvider,
 }
 
 /// Who somebody is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OidcIdentity {
     pub(crate) issuer: String,
     pub(crate) subject: String,
     /// Only one that the service has verified.
@@ -62,7 +62,7 @@ pub(crate) struct Elsewhere {
 
 /// Why somebody does not come in this way.
 #[derive(Debug, Clone, thiserror::Error)]
-pub(crate) enum NotIn {
+pub(crate) enum OidcError {
     #[error("the service can't be asked: {0}")]
     Away(String),
     /// What the browser brought back is not what it was sent away with.
@@ -71,7 +71,7 @@ pub(crate) enum NotIn {
     #[error("the service said no: {0}")]
     Refused(String),
     #[error("the service's word is not believed: {0}")]
-    Distrust(#[from] Distrust),
+    Distrust(#[from] JwtError),
     #[error("e-mails of this domain are not let in, or the service has not verified the e-mail")]
     Domain,
 }
@@ -90,9 +90,9 @@ struct Exchanged {
     access_token: Option<Zeroizing<String>>,
 }
 
-impl Oidc {
-    pub fn new(settings: Settings, outgoing: Outgoing) -> Self {
-        let provider = Provider::new(settings.issuer.clone(), outgoing.clone());
+impl OidcClient {
+    pub fn new(settings: OidcSettings, outgoing: OutboundHttpClient) -> Self {
+        let provider = OidcProvider::new(settings.issuer.clone(), outgoing.clone());
         Self { settings, outgoing, provider }
     }
 
@@ -108,8 +108,13 @@ impl Oidc {
     }
 
     /// Where to send the browser that holds the token.
-    pub(crate) async fn start(&self, token: &Token, back: &str, now: Timestamp) -> Result<String, NotIn> {
-        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+    pub(crate) async fn start(
+        &self,
+        token: &SecretToken,
+        back: &str,
+        now: Timestamp,
+    ) -> Result<String, OidcError> {
+        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
         let pairs = [
             ("response_type", "code"),
             ("client_id", &self.settings.client_id),
@@ -128,18 +133,18 @@ impl Oidc {
     /// Who came back, with this code and state in their address and this token in their browser.
     pub(crate) async fn finish(
         &self,
-        token: &Token,
+        token: &SecretToken,
         (code, state): (&str, &str),
         back: &str,
         now: Timestamp,
-    ) -> Result<Elsewhere, NotIn> {
+    ) -> Result<OidcIdentity, OidcError> {
         if !token.derives(STATE, state) {
-            return Err(NotIn::State);
+            return Err(OidcError::State);
         }
         let exchanged = self.exchange(token, code, back, now).await?;
         let mut claims = self.believed(&exchanged.id_token, now).await?;
         if !claims.nonce.as_deref().is_some_and(|nonce| token.derives(NONCE, nonce)) {
-            return Err(Distrust::Nonce.into());
+            return Err(JwtError::Nonce.into());
         }
         if let (None, Some(access)) = (&claims.email, &exchanged.access_token) {
             self.tell_more(&mut claims, access, now).await?;
@@ -149,14 +154,14 @@ impl Oidc {
 
     /// Many services put the e-mail into no signed word, but tell it to whoever has the token. It has to be of the same
     /// person.
-    async fn tell_more(&self, claims: &mut Claims, access: &str, now: Timestamp) -> Result<(), NotIn> {
-        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+    async fn tell_more(&self, claims: &mut JwtClaims, access: &str, now: Timestamp) -> Result<(), OidcError> {
+        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
         let Some(address) = &found.userinfo_endpoint else { return Ok(()) };
-        let text = self.outgoing.get_as(address, Some(access)).await.map_err(NotIn::Away)?;
-        let told: Claims =
-            serde_json::from_str(&text).map_err(|error| NotIn::Away(format!("{address}: {error}")))?;
+        let text = self.outgoing.get_as(address, Some(access)).await.map_err(OidcError::Away)?;
+        let told: JwtClaims =
+            serde_json::from_str(&text).map_err(|error| OidcError::Away(format!("{address}: {error}")))?;
         if told.sub.is_none() || told.sub != claims.sub {
-            return Err(Distrust::Claims("what else is told is of somebody else".to_owned()).into());
+            return Err(JwtError::Claims("what else is told is of somebody else".to_owned()).into());
         }
         (claims.email, claims.email_verified) = (told.email, told.email_verified);
         claims.name = claims.name.take().or(told.name);
@@ -166,12 +171,12 @@ impl Oidc {
     /// The code for the service's signed word.
     async fn exchange(
         &self,
-        token: &Token,
+        token: &SecretToken,
         code: &str,
         back: &str,
         now: Timestamp,
-    ) -> Result<Exchanged, NotIn> {
-        let found = self.provider.find(now).await.map_err(NotIn::Away)?;
+    ) -> Result<Exchanged, OidcError> {
+        let found = self.provider.find(now).await.map_err(OidcError::Away)?;
         let verifier = Zeroizing::new(token.derived(VERIFIER));
         let mut pairs = vec![
             ("grant_type", "authorization_code"),
@@ -189,50 +194,54 @@ impl Oidc {
             }
         }
         let sent = self.outgoing.post(&found.token_endpoint, written(&pairs), login).await;
-        let (status, text) = sent.map_err(NotIn::Away)?;
+        let (status, text) = sent.map_err(OidcError::Away)?;
         let answer: Answer = serde_json::from_str(&text)
-            .map_err(|_| NotIn::Away(format!("the token endpoint answered {status} without JSON")))?;
+            .map_err(|_| OidcError::Away(format!("the token endpoint answered {status} without JSON")))?;
         match (answer.id_token, answer.error) {
             (Some(word), None) if status == 200 => Ok(Exchanged {
                 id_token: Zeroizing::new(word),
                 access_token: answer.access_token.map(Zeroizing::new),
             }),
-            (_, Some(error)) => Err(NotIn::Refused(crate::json::shorten(&error))),
-            _ => Err(NotIn::Away(format!("the token endpoint answered {status} without an id_token"))),
+            (_, Some(error)) => Err(OidcError::Refused(crate::json::shorten(&error))),
+            _ => Err(OidcError::Away(format!("the token endpoint answered {status} without an id_token"))),
         }
     }
 
     /// The word's claims, if it was signed by the service, for us, now.
-    async fn believed(&self, id_token: &str, now: Timestamp) -> Result<Claims, NotIn> {
-        let unverified = Unverified::read(id_token)?;
-        let keys = self.provider.keys(unverified.kid(), now).await.map_err(NotIn::Away)?;
-        let unknown = || Distrust::UnknownKey(unverified.kid().unwrap_or("without a name").to_owned());
+    async fn believed(&self, id_token: &str, now: Timestamp) -> Result<JwtClaims, OidcError> {
+        let unverified = UnverifiedJwt::read(id_token)?;
+        let keys = self.provider.keys(unverified.kid(), now).await.map_err(OidcError::Away)?;
+        let unknown = || JwtError::UnknownKey(unverified.kid().unwrap_or("without a name").to_owned());
         let claims = unverified.verify(keys.find(unverified.kid()).ok_or_else(unknown)?)?;
         let client = self.settings.client_id.as_str();
-        let expected =
-            Expected { issuer: Some(&self.settings.issuer), audience: client, leeway: LEEWAY, max_age: LIFE };
+        let expected = ClaimRequirements {
+            issuer: Some(&self.settings.issuer),
+            audience: client,
+            leeway: LEEWAY,
+            max_age: LIFE,
+        };
         claims.check(&expected, now)?;
         if claims.exp.is_none() {
-            return Err(Distrust::Missing("`exp`").into());
+            return Err(JwtError::Missing("`exp`").into());
         }
         // A word for several says who asked for it.
         if (claims.aud.len() > 1 || claims.azp.is_some()) && claims.azp.as_deref() != Some(client) {
-            return Err(Distrust::Audience(client.to_owned()).into());
+            return Err(JwtError::Audience(client.to_owned()).into());
         }
         Ok(claims)
     }
 
-    fn admitted(&self, claims: Claims) -> Result<Elsewhere, NotIn> {
+    fn admitted(&self, claims: JwtClaims) -> Result<OidcIdentity, OidcError> {
         let subject = claims.sub.filter(|sub| !sub.is_empty() && sub.len() <= 255);
         let email = claims.email.filter(|_| claims.email_verified).map(|email| email.to_lowercase());
         let domain = email.as_deref().and_then(|email| email.rsplit_once('@')).map(|(_, domain)| domain);
         let allowed = |domain: &str| self.settings.domains.iter().any(|one| one.eq_ignore_ascii_case(domain));
         if !self.settings.domains.is_empty() && !domain.is_some_and(allowed) {
-            return Err(NotIn::Domain);
+            return Err(OidcError::Domain);
         }
-        Ok(Elsewhere {
+        Ok(OidcIdentity {
             issuer: self.settings.issuer.clone(),
-            subject: subject.ok_or(Distrust::Missing("`sub`"))?,
+            subject: subject.ok_or(JwtError::Missing("`sub`"))?,
             email,
             name: claims.name,
         })
@@ -251,7 +260,7 @@ fn basic(name: &str, password: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(pair.as_bytes())
 }
 
-impl fmt::Debug for Oidc {
+impl fmt::Debug for OidcClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Oidc({})", self.name())
     }

@@ -2,42 +2,42 @@
 //! link itself proves nothing: it may have been passed on, or stand in a conversation that others read.
 
 use axum::http::{Extensions, HeaderMap};
-use munshi_connectors::login::Who;
+use munshi_connectors::login::ConnectorLoginUser;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{Person, Role, Token, persons};
+use munshi_identity::{Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{PersonId, TenantId};
 
 use super::cookies::{self, OPENED};
-use super::signed_in::SignedIn;
-use crate::api::Inner;
+use super::signed_in::SignedInOperator;
+use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::Peer;
-use crate::visitor::guest::{self, Proved};
+use crate::visitor::guest::{self, PageVisitorIdentity};
 use crate::visitor::here::is_keeper;
-use crate::visitor::token::Token as Visitor;
+use crate::visitor::token::VisitorToken as Visitor;
 
 const FORM: &str = "connector.login.form";
 
 /// Somebody who may let us into a tenant's connectors.
-pub(crate) struct Opener {
-    pub(crate) who: Who,
+pub(crate) struct ConnectorAuthorizer {
+    pub(crate) who: ConnectorLoginUser,
     browser: Browser,
 }
 
 /// What this browser is known by: its forms carry what follows from it.
 enum Browser {
-    SignedIn(Box<SignedIn>),
+    SignedIn(Box<SignedInOperator>),
     Visitor(Visitor),
     /// Of whoever has said in their own conversation what it shows.
-    Proved(Token),
+    Proved(SecretToken),
     /// Of the machine itself; its forms are known by where they come from.
     Here,
 }
 
 /// What is asked: by whom, of which tenant, and whom a link was sent to.
-pub(crate) struct Asked<'a> {
+pub(crate) struct ConnectorLinkRequest<'a> {
     pub(crate) headers: &'a HeaderMap,
     pub(crate) extensions: &'a Extensions,
     pub(crate) tenant: TenantId,
@@ -45,41 +45,44 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Why nobody opens it.
-pub(crate) enum Closed {
+pub(crate) enum ConnectorLinkRefusal {
     /// Nobody is known here: they may sign in.
     Unknown,
     /// Whoever is signed in may not.
     NotTheirs,
 }
 
-impl Opener {
+impl ConnectorAuthorizer {
     /// An owner or admin of the tenant who is signed in; the very person whom the link was sent to, where they talk with
     /// us in this browser or have shown in their conversation that it is theirs, and are an owner or admin now; or whoever
     /// sits at the machine while nobody has an account.
-    pub(crate) async fn find(app: &App, asked: &Asked<'_>) -> Result<Result<Self, Closed>, ApiError> {
+    pub(crate) async fn find(
+        app: &App,
+        asked: &ConnectorLinkRequest<'_>,
+    ) -> Result<Result<Self, ConnectorLinkRefusal>, ApiError> {
         let api = app.api()?;
-        let signed_in = SignedIn::find(api, asked.headers).await?;
+        let signed_in = SignedInOperator::find(api, asked.headers).await?;
         if let Some(who) = &signed_in {
             let role = who.role_in(asked.tenant).await?.map(|workspace| workspace.role);
             if role.is_some_and(|role| role <= Role::Admin) {
                 let browser = Browser::SignedIn(Box::new(who.clone()));
-                return Ok(Ok(Self { who: Who::Operator(who.operator.id), browser }));
+                return Ok(Ok(Self { who: ConnectorLoginUser::Operator(who.operator.id), browser }));
             }
         }
         if let Some(found) = person(app, asked).await? {
             return Ok(Ok(found));
         }
         if signed_in.is_some() {
-            return Ok(Err(Closed::NotTheirs));
+            return Ok(Err(ConnectorLinkRefusal::NotTheirs));
         }
         match is_keeper(app, asked.extensions.get::<Peer>(), asked.headers).await? {
-            true => Ok(Ok(Self { who: Who::Here, browser: Browser::Here })),
-            false => Ok(Err(Closed::Unknown)),
+            true => Ok(Ok(Self { who: ConnectorLoginUser::Here, browser: Browser::Here })),
+            false => Ok(Err(ConnectorLinkRefusal::Unknown)),
         }
     }
 
     /// What a form of this browser carries for this link, and no other's.
-    pub(crate) fn form(&self, link: &Token) -> String {
+    pub(crate) fn form(&self, link: &SecretToken) -> String {
         match &self.browser {
             Browser::SignedIn(who) => who.form_token(),
             Browser::Visitor(token) => token.form(),
@@ -89,17 +92,23 @@ impl Opener {
     }
 }
 
-async fn person(app: &App, asked: &Asked<'_>) -> Result<Option<Opener>, ApiError> {
+async fn person(
+    app: &App,
+    asked: &ConnectorLinkRequest<'_>,
+) -> Result<Option<ConnectorAuthorizer>, ApiError> {
     let api = app.api()?;
     let Some(to) = asked.to else { return Ok(None) };
     if let Some(token) = Visitor::of_cookie(asked.headers, api.account.line(asked.headers)) {
-        let proved = Proved::Browser(token.clone());
+        let proved = PageVisitorIdentity::Browser(token.clone());
         let find = move |tx: &mut Tx<'_>| -> Result<Option<PersonId>, ApiError> {
             let Some(person) = guest::find(tx, &proved)? else { return Ok(None) };
             Ok(member(tx, to)?.filter(|id| *id == person.id))
         };
         if let Some(id) = api.db.read(asked.tenant, find).await? {
-            return Ok(Some(Opener { who: Who::Person(id), browser: Browser::Visitor(token) }));
+            return Ok(Some(ConnectorAuthorizer {
+                who: ConnectorLoginUser::Person(id),
+                browser: Browser::Visitor(token),
+            }));
         }
     }
     let (Some(token), Some(logins)) = (opened(api, asked.headers), &api.logins) else { return Ok(None) };
@@ -111,7 +120,10 @@ async fn person(app: &App, asked: &Asked<'_>) -> Result<Option<Opener>, ApiError
         Ok(member(tx, to)?.filter(|id| Some(*id) == person))
     };
     let found = api.db.read(asked.tenant, find).await?;
-    Ok(found.map(|id| Opener { who: Who::Person(id), browser: Browser::Proved(token) }))
+    Ok(found.map(|id| ConnectorAuthorizer {
+        who: ConnectorLoginUser::Person(id),
+        browser: Browser::Proved(token),
+    }))
 }
 
 /// Whom a link was sent to, as long as they may let us in.
@@ -122,15 +134,15 @@ fn member(tx: &mut Tx<'_>, to: PersonId) -> Result<Option<PersonId>, ApiError> {
 }
 
 /// Whether somebody can show in a conversation that a link is theirs.
-pub(crate) async fn can_be_shown(app: &App, asked: &Asked<'_>) -> Result<bool, ApiError> {
+pub(crate) async fn can_be_shown(app: &App, asked: &ConnectorLinkRequest<'_>) -> Result<bool, ApiError> {
     let Some(to) = asked.to else { return Ok(false) };
     let found = app.api()?.db.read(asked.tenant, move |tx| member(tx, to)).await?;
     Ok(found.is_some())
 }
 
 /// What a browser keeps that shows a code.
-pub(crate) fn opened(api: &Inner, headers: &HeaderMap) -> Option<Token> {
-    cookies::read(headers, OPENED, api.account.is_secure(headers)).and_then(Token::parse)
+pub(crate) fn opened(api: &ApiState, headers: &HeaderMap) -> Option<SecretToken> {
+    cookies::read(headers, OPENED, api.account.is_secure(headers)).and_then(SecretToken::parse)
 }
 
 /// What a tenant is called, for people.
@@ -142,7 +154,7 @@ pub(crate) async fn place(app: &App, tenant: TenantId) -> Result<String, ApiErro
 
 /// What somebody hears who may not.
 pub(crate) fn not_theirs() -> ApiError {
-    ApiError::new(Code::Forbidden, "Only an owner or admin of this business can use this link.")
+    ApiError::new(ApiErrorCode::Forbidden, "Only an owner or admin of this business can use this link.")
         .phrase("connector-not-yours")
         .hint("Sign in as one, then open the link again.")
 }

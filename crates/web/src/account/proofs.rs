@@ -4,30 +4,30 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::http::HeaderMap;
-use munshi_identity::hosts::{HostError, HostVisitor, Hosts};
+use munshi_identity::hosts::{HostError, HostTokenVerifier, HostVisitor};
 use munshi_identity::operators::{OPERATORS, Operator, roles};
-use munshi_identity::{Address, Person, Token, persons, sign_ins};
+use munshi_identity::{ContactAddress, Person, SecretToken, persons, sign_ins};
 use munshi_store::{Db, PlatformTx, Tx};
-use munshi_types::{Clock, Ids, PersonId, TenantId};
+use munshi_types::{Clock, IdGenerator, PersonId, TenantId};
 
 use super::cookies::{self, SIGN_IN};
 use super::is_secure;
-use super::origin::{self, From};
-use crate::error::{ApiError, Code};
-use crate::visitor::proofs::{Proofs, VisitorSeat};
+use super::origin::{self, RequestOrigin};
+use crate::error::{ApiError, ApiErrorCode};
+use crate::visitor::proofs::{VisitorAuthenticator, VisitorSeat};
 
 /// Asks the store who is signed in, and hosts' keys whom a host vouches for.
-pub struct Proven {
+pub struct SignInAuthenticator {
     pub db: Db,
     pub clock: Arc<dyn Clock>,
-    pub ids: Ids,
-    pub hosts: Hosts,
-    /// The same that [`Account`](super::Account) has.
+    pub ids: IdGenerator,
+    pub hosts: HostTokenVerifier,
+    /// The same that [`SignInServices`](super::SignInServices) has.
     pub public_url: Option<String>,
 }
 
 #[async_trait]
-impl Proofs for Proven {
+impl VisitorAuthenticator for SignInAuthenticator {
     async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError> {
         let now = self.clock.now();
         let visitor = self.hosts.verify(tenant, binding, token, now).await.map_err(refusal)?;
@@ -38,7 +38,7 @@ impl Proofs for Proven {
             let met = persons::find_or_add(tx, &ids, &addresses, &name, now)?;
             if met.person.role.is_some() || met.person.left_at.is_some() {
                 return Err(ApiError::new(
-                    Code::Forbidden,
+                    ApiErrorCode::Forbidden,
                     "The host vouches for somebody who works here, or who has left.",
                 )
                 .hint(
@@ -73,12 +73,12 @@ impl Proofs for Proven {
     }
 }
 
-impl Proven {
+impl SignInAuthenticator {
     /// Who is signed in, where our own page asks.
     async fn operator(&self, headers: &HeaderMap) -> Result<Option<Operator>, ApiError> {
         let url = self.public_url.as_deref();
-        let cookie = cookies::read(headers, SIGN_IN, is_secure(url, headers)).and_then(Token::parse);
-        let Some(token) = cookie.filter(|_| origin::of(headers, url) != From::Others) else {
+        let cookie = cookies::read(headers, SIGN_IN, is_secure(url, headers)).and_then(SecretToken::parse);
+        let Some(token) = cookie.filter(|_| origin::of(headers, url) != RequestOrigin::Others) else {
             return Ok(None);
         };
         let now = self.clock.now();
@@ -88,7 +88,7 @@ impl Proven {
 }
 
 /// The host's own id comes first: by it they are known again.
-fn addresses(visitor: &HostVisitor) -> Vec<Address> {
+fn addresses(visitor: &HostVisitor) -> Vec<ContactAddress> {
     [visitor.address(), visitor.phone.clone(), visitor.email.clone()].into_iter().flatten().collect()
 }
 
@@ -96,11 +96,12 @@ fn refusal(error: HostError) -> ApiError {
     match error {
         HostError::Distrust(why) => {
             let words = format!("The host's token is not believed: {why}.");
-            ApiError::new(Code::Unauthenticated, words)
+            ApiError::new(ApiErrorCode::Unauthenticated, words)
                 .hint("docs/sign-in.md says what a token holds; leave it out, and they talk as visitors.")
         }
         error @ HostError::Unavailable(_) => {
-            ApiError::new(Code::Unavailable, "The host's key can't be read just now.").caused_by(error)
+            ApiError::new(ApiErrorCode::Unavailable, "The host's key can't be read just now.")
+                .caused_by(error)
         }
         HostError::Store(error) => error.into(),
     }

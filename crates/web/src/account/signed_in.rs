@@ -7,44 +7,44 @@ use axum::response::{IntoResponse, Redirect, Response};
 use futures_util::FutureExt;
 use munshi_identity::operators::{OPERATORS, Operator, roles};
 use munshi_identity::sign_ins::{self, SignIn};
-use munshi_identity::{Role, Token};
+use munshi_identity::{Role, SecretToken};
 use munshi_store::PlatformTx;
 use munshi_types::{Tenant, TenantId};
 
 use super::cookies::{self, SIGN_IN};
-use super::fault::Fault;
+use super::fault::HtmlPageError;
 use super::local;
-use super::words::Words;
-use crate::api::{Api, Inner};
+use super::words::PagePhrases;
+use crate::api::{Api, ApiState};
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// What tokens of forms are derived for.
 const FORM: &str = "form";
 
 /// An operator in their browser.
 #[derive(Clone)]
-pub(crate) struct SignedIn {
+pub(crate) struct SignedInOperator {
     pub(crate) api: Api,
     pub(crate) operator: Operator,
     pub(crate) sign_in: SignIn,
     /// What pages say to them.
-    pub(crate) words: Words,
-    token: Token,
+    pub(crate) words: PagePhrases,
+    token: SecretToken,
 }
 
 /// A tenant whose pages are open, and what the operator is there.
 #[derive(Clone, Debug)]
-pub(crate) struct Workspace {
+pub(crate) struct OpenWorkspace {
     pub(crate) tenant: Tenant,
     pub(crate) role: Role,
 }
 
-impl SignedIn {
+impl SignedInOperator {
     /// Whoever's cookie it is; none without one, or where it ended.
     pub(crate) async fn find(api: &Api, headers: &HeaderMap) -> Result<Option<Self>, ApiError> {
         let secure = api.account.is_secure(headers);
-        let Some(token) = cookies::read(headers, SIGN_IN, secure).and_then(Token::parse) else {
+        let Some(token) = cookies::read(headers, SIGN_IN, secure).and_then(SecretToken::parse) else {
             return Ok(None);
         };
         let (asked, now) = (token.clone(), api.clock.now());
@@ -58,7 +58,7 @@ impl SignedIn {
                 tracing::warn!(%error, sign_in = %id, "that an operator was here could not be noted");
             }
         }
-        Ok(Some(Self { api: api.clone(), operator, sign_in, words: Words::of(headers), token }))
+        Ok(Some(Self { api: api.clone(), operator, sign_in, words: PagePhrases::of(headers), token }))
     }
 
     /// What a form of this browser carries, and no other's.
@@ -71,15 +71,15 @@ impl SignedIn {
     }
 
     /// The tenants they look after.
-    pub(crate) async fn workspaces(&self) -> Result<Vec<Workspace>, ApiError> {
+    pub(crate) async fn workspaces(&self) -> Result<Vec<OpenWorkspace>, ApiError> {
         let operator = self.operator.clone();
         let read = move |tx: &mut PlatformTx<'_>| roles::workspaces(tx, &operator);
         let found = self.api.db.platform(OPERATORS).read(read).await?;
-        Ok(found.into_iter().map(|one| Workspace { tenant: one.tenant, role: one.role }).collect())
+        Ok(found.into_iter().map(|one| OpenWorkspace { tenant: one.tenant, role: one.role }).collect())
     }
 
     /// The tenant whose pages are open: the one that was chosen, or the first. None for who looks after none.
-    pub(crate) async fn workspace(&self) -> Result<Option<Workspace>, ApiError> {
+    pub(crate) async fn workspace(&self) -> Result<Option<OpenWorkspace>, ApiError> {
         match self.sign_in.workspace {
             Some(tenant) => match self.role_in(tenant).await? {
                 Some(found) => Ok(Some(found)),
@@ -90,30 +90,36 @@ impl SignedIn {
     }
 
     /// The open tenant, for somebody who stands high enough to manage it.
-    pub(crate) async fn managed(&self) -> Result<Workspace, Fault> {
-        let lacking =
-            || Fault::from(ApiError::new(Code::Forbidden, "There is no workspace that you look after."));
+    pub(crate) async fn managed(&self) -> Result<OpenWorkspace, HtmlPageError> {
+        let lacking = || {
+            HtmlPageError::from(ApiError::new(
+                ApiErrorCode::Forbidden,
+                "There is no workspace that you look after.",
+            ))
+        };
         let workspace = self.workspace().await?.ok_or_else(lacking)?;
         if workspace.role <= Role::Admin {
             return Ok(workspace);
         }
         let words =
             format!("A {} of {} may not look after who comes in.", workspace.role, workspace.tenant.name);
-        Err(ApiError::new(Code::Forbidden, words).hint("Ask an owner or admin of the workspace.").into())
+        Err(ApiError::new(ApiErrorCode::Forbidden, words)
+            .hint("Ask an owner or admin of the workspace.")
+            .into())
     }
 
-    pub(crate) async fn role_in(&self, tenant: TenantId) -> Result<Option<Workspace>, ApiError> {
+    pub(crate) async fn role_in(&self, tenant: TenantId) -> Result<Option<OpenWorkspace>, ApiError> {
         let operator = self.operator.clone();
         let read = move |tx: &mut PlatformTx<'_>| roles::role_in(tx, &operator, tenant);
         let found = self.api.db.platform(OPERATORS).read(read).await?;
-        Ok(found.map(|(tenant, role)| Workspace { tenant, role }))
+        Ok(found.map(|(tenant, role)| OpenWorkspace { tenant, role }))
     }
 }
 
 /// Sends a browser to the sign-in, and back here after it.
-pub(crate) struct SignInFirst(String);
+pub(crate) struct SignInRedirect(String);
 
-impl SignInFirst {
+impl SignInRedirect {
     /// Back to a path of ours.
     pub(crate) fn then(path: String) -> Self {
         Self(path)
@@ -125,19 +131,19 @@ impl SignInFirst {
     }
 }
 
-impl IntoResponse for SignInFirst {
+impl IntoResponse for SignInRedirect {
     fn into_response(self) -> Response {
         Redirect::to(&self.address()).into_response()
     }
 }
 
 /// Why there is nobody.
-pub(crate) enum Nobody {
-    First(SignInFirst),
-    Fault(Fault),
+pub(crate) enum SignInRejection {
+    First(SignInRedirect),
+    Fault(HtmlPageError),
 }
 
-impl IntoResponse for Nobody {
+impl IntoResponse for SignInRejection {
     fn into_response(self) -> Response {
         match self {
             Self::First(first) => first.into_response(),
@@ -146,38 +152,38 @@ impl IntoResponse for Nobody {
     }
 }
 
-impl FromRequestParts<App> for SignedIn {
-    type Rejection = Nobody;
+impl FromRequestParts<App> for SignedInOperator {
+    type Rejection = SignInRejection;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Nobody> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, SignInRejection> {
         // Boxed, so that its code is not part of every handler's.
         Self::read(parts, app).boxed().await
     }
 }
 
-impl SignedIn {
-    async fn read(parts: &mut Parts, app: &App) -> Result<Self, Nobody> {
-        let fault = |error: ApiError| Nobody::Fault(error.into());
+impl SignedInOperator {
+    async fn read(parts: &mut Parts, app: &App) -> Result<Self, SignInRejection> {
+        let fault = |error: ApiError| SignInRejection::Fault(error.into());
         let api = app.api().map_err(fault)?.clone();
         let found = Self::find(&api, &parts.headers).await.map_err(fault)?;
         let path = parts.uri.path_and_query().map_or("/account", |path| path.as_str());
         // A form can't be sent again after the sign-in: its page is shown instead.
         let back = if parts.method.is_safe() { path } else { "/account" };
-        found.ok_or_else(|| Nobody::First(SignInFirst(back.to_owned())))
+        found.ok_or_else(|| SignInRejection::First(SignInRedirect(back.to_owned())))
     }
 }
 
 /// The address a request comes from, as a proxy that the settings name tells it; for the list of somebody's browsers. Wrong
 /// passwords are counted by [`Inner::pausing_address`].
 pub(crate) fn address(
-    api: &Inner,
+    api: &ApiState,
     extensions: &axum::http::Extensions,
     headers: &HeaderMap,
 ) -> Option<std::net::IpAddr> {
     api.client_address(extensions.get::<crate::server::Peer>(), headers)
 }
 
-impl Inner {
+impl ApiState {
     /// A path as a link for people elsewhere.
     pub(crate) fn link(&self, headers: &HeaderMap, path: &str) -> String {
         self.account.link(headers, path)

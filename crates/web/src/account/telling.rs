@@ -1,33 +1,33 @@
 //! What the audit hears of signing in and of who may: ids, never an e-mail, a password or a link.
 
-use munshi_identity::keys::Key;
+use munshi_identity::keys::ApiKeyRecord;
 use munshi_identity::links;
 use munshi_identity::operators::{Operator, roles};
-use munshi_safety::audit::{self, Actor, ActorKind, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, OperatorId, TenantId, Timestamp};
+use munshi_types::{IdGenerator, OperatorId, TenantId, Timestamp};
 use serde_json::{Value, json};
 
-use crate::api::Inner;
+use crate::api::ApiState;
 use crate::error::ApiError;
 
 /// Who does it, and when.
 #[derive(Clone, Debug)]
-pub(crate) struct Telling {
-    actor: Actor,
-    ids: Ids,
+pub(crate) struct AccountAuditContext {
+    actor: AuditActor,
+    ids: IdGenerator,
     pub(crate) now: Timestamp,
 }
 
-impl Telling {
-    pub(crate) fn of(api: &Inner, operator: OperatorId) -> Self {
-        let actor = Actor::new(ActorKind::Operator, links::by_operator(operator));
+impl AccountAuditContext {
+    pub(crate) fn of(api: &ApiState, operator: OperatorId) -> Self {
+        let actor = AuditActor::new(AuditActorKind::Operator, links::by_operator(operator));
         Self { actor, ids: api.ids.clone(), now: api.clock.now() }
     }
 
     /// Something nobody who is known did.
-    pub(crate) fn nobody(api: &Inner) -> Self {
-        let actor = Actor::new(ActorKind::System, "sign-in");
+    pub(crate) fn nobody(api: &ApiState) -> Self {
+        let actor = AuditActor::new(AuditActorKind::System, "sign-in");
         Self { actor, ids: api.ids.clone(), now: api.clock.now() }
     }
 
@@ -40,8 +40,8 @@ impl Telling {
         subject: String,
         payload: Value,
     ) -> Result<(), ApiError> {
-        let event: Event = event.parse().map_err(ApiError::from)?;
-        let entry = NewEntry { actor: self.actor.clone(), event, subject, payload };
+        let event: AuditEvent = event.parse().map_err(ApiError::from)?;
+        let entry = NewAuditEntry { actor: self.actor.clone(), event, subject, payload };
         let mut chains: Vec<TenantId> = tenants.to_vec();
         chains.push(TenantId::PLATFORM);
         // In one order, so that no two wait for each other.
@@ -55,13 +55,13 @@ impl Telling {
     }
 }
 
-impl Telling {
+impl AccountAuditContext {
     /// Keys that went with the role of whoever made them, each in the chain of its tenant.
     pub(crate) fn tell_revoked(
         &self,
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
-        keys: &[Key],
+        keys: &[ApiKeyRecord],
     ) -> Result<(), ApiError> {
         self.tell_ended(tx, tenant, keys, "its maker lost the role that made it")
     }
@@ -70,7 +70,7 @@ impl Telling {
     pub(crate) fn tell_unproved(
         &self,
         tx: &mut PlatformTx<'_>,
-        keys: &[(TenantId, Key)],
+        keys: &[(TenantId, ApiKeyRecord)],
     ) -> Result<(), ApiError> {
         keys.iter().try_for_each(|(tenant, key)| {
             let why = "it was made before its maker's e-mail was proved";
@@ -82,7 +82,7 @@ impl Telling {
         &self,
         tx: &mut PlatformTx<'_>,
         tenant: TenantId,
-        keys: &[Key],
+        keys: &[ApiKeyRecord],
         why: &str,
     ) -> Result<(), ApiError> {
         for key in keys {

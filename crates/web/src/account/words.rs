@@ -5,7 +5,7 @@
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
 use munshi_identity::Role;
-use munshi_lang::{Fill, Form, Voice, format};
+use munshi_lang::{Locale, PlaceholderValue, ScriptForm, format};
 use munshi_types::{Language, Tenant, Timestamp};
 
 use super::cookies::{self, LANGUAGE};
@@ -17,19 +17,19 @@ const OWN: &str = "account-";
 const SHARED: &str = "web-";
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
-    voice: Voice,
+pub(crate) struct PagePhrases {
+    voice: Locale,
 }
 
-impl Words {
+impl PagePhrases {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let chosen = cookies::read(headers, LANGUAGE, false).and_then(|code| code.parse().ok());
         let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let language = chosen.or_else(|| words::asked(asked).next()).unwrap_or(Language::English);
-        Self { voice: Voice::new(language, Form::Native) }
+        Self { voice: Locale::new(language, ScriptForm::Native) }
     }
 
-    pub(crate) fn voice(self) -> Voice {
+    pub(crate) fn voice(self) -> Locale {
         self.voice
     }
 
@@ -47,15 +47,15 @@ impl Words {
     }
 
     pub(crate) fn with(self, name: &str, slot: &str, text: &str) -> String {
-        self.filled(name, &[(slot, Fill::Text(text))])
+        self.filled(name, &[(slot, PlaceholderValue::Text(text))])
     }
 
     pub(crate) fn counted(self, name: &str, count: &usize) -> String {
-        self.filled(name, &[("count", Fill::Count(u64::try_from(*count).unwrap_or(u64::MAX)))])
+        self.filled(name, &[("count", PlaceholderValue::Count(u64::try_from(*count).unwrap_or(u64::MAX)))])
     }
 
     /// A test holds every phrase to be there in every voice.
-    pub(crate) fn filled(self, name: &str, fills: &[(&str, Fill<'_>)]) -> String {
+    pub(crate) fn filled(self, name: &str, fills: &[(&str, PlaceholderValue<'_>)]) -> String {
         words::own().say(&format!("{OWN}{name}"), self.voice, fills).unwrap_or_default()
     }
 
@@ -65,7 +65,9 @@ impl Words {
     }
 
     pub(crate) fn talk(self, name: &str) -> String {
-        words::own().say("web-open", self.voice, &[("name", Fill::Text(name))]).unwrap_or_default()
+        words::own()
+            .say("web-open", self.voice, &[("name", PlaceholderValue::Text(name))])
+            .unwrap_or_default()
     }
 
     pub(crate) fn role(self, role: &Role) -> String {
@@ -87,10 +89,10 @@ mod tests {
     use axum::http::HeaderValue;
     use axum::http::header::COOKIE;
 
-    fn words(cookie: Option<&'static str>, asked: &'static str) -> Words {
+    fn words(cookie: Option<&'static str>, asked: &'static str) -> PagePhrases {
         let mut headers = HeaderMap::from_iter([(ACCEPT_LANGUAGE, HeaderValue::from_static(asked))]);
         headers.extend(cookie.map(|cookie| (COOKIE, HeaderValue::from_static(cookie))));
-        Words::of(&headers)
+        PagePhrases::of(&headers)
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Who may call which route: one table, which the document tells and [`Key`] holds every request to.
+//! Who may call which route: one table, which the document tells and [`AuthorizedCaller`] holds every request to.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method};
 use futures_util::FutureExt;
 use munshi_agent::KeyUse;
-use munshi_identity::keys::{Access, Area, Caller, Grant, KeyMaker};
-use munshi_identity::{Lacking, Role};
+use munshi_identity::keys::{ApiAccess, ApiCaller, Area, AreaGrant, KeyMaker};
+use munshi_identity::{MissingPermission, Role};
 use munshi_types::{BindingId, TenantId};
 
 use super::Api;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::Peer;
 
-use Access::{Read, Write};
+use ApiAccess::{Read, Write};
 use Area::{Approvals, Bindings, Chat, Keys, Persons, Runs, Sessions, Test, Tiers, Usage};
 
 /// Every route under `/v1`. One that is missing here is closed to everybody.
 #[rustfmt::skip]
-pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
+pub(crate) const TABLE: &[(Method, &str, Area, ApiAccess)] = &[
     (Method::POST, "/v1/chat", Chat, Write),
     // As OpenAI's clients speak: a binding is a model.
     (Method::GET, "/v1/models", Chat, Read),
@@ -64,18 +64,18 @@ pub(crate) const TABLE: &[(Method, &str, Area, Access)] = &[
 ];
 
 /// What a route needs; none for those outside of `/v1`.
-pub(crate) fn needed(method: &Method, path: &str) -> Option<Grant> {
+pub(crate) fn needed(method: &Method, path: &str) -> Option<AreaGrant> {
     let line = TABLE.iter().find(|(known, template, ..)| known == method && *template == path)?;
-    Some(Grant { area: line.2, access: line.3 })
+    Some(AreaGrant { area: line.2, access: line.3 })
 }
 
 /// Whoever holds the key of this request, let in for its route.
-pub(crate) struct Key {
+pub(crate) struct AuthorizedCaller {
     pub(crate) api: Api,
-    pub(crate) caller: Arc<Caller>,
+    pub(crate) caller: Arc<ApiCaller>,
 }
 
-impl FromRequestParts<App> for Key {
+impl FromRequestParts<App> for AuthorizedCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -84,7 +84,7 @@ impl FromRequestParts<App> for Key {
     }
 }
 
-impl Key {
+impl AuthorizedCaller {
     async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
         let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str).unwrap_or_default();
@@ -106,7 +106,7 @@ async fn authenticate(
     method: &Method,
     headers: &HeaderMap,
     address: Option<IpAddr>,
-) -> Result<Arc<Caller>, ApiError> {
+) -> Result<Arc<ApiCaller>, ApiError> {
     if let Some(text) = bearer(headers)
         && let Some(caller) = api.keys.authenticate(text).await?
     {
@@ -124,8 +124,8 @@ async fn authenticate(
 fn refused(api: &Api, headers: &HeaderMap, address: Option<IpAddr>) -> Result<ApiError, ApiError> {
     api.limits.stranger(address)?;
     Ok(match headers.contains_key(AUTHORIZATION) {
-        false => ApiError::plain(Code::Unauthenticated),
-        true => ApiError::new(Code::Unauthenticated, "This key opens nothing.").hint(
+        false => ApiError::plain(ApiErrorCode::Unauthenticated),
+        true => ApiError::new(ApiErrorCode::Unauthenticated, "This key opens nothing.").hint(
             "Send `authorization: Bearer mk_…` with a key that was neither revoked nor has ended; \
              `munshi key add` makes one.",
         ),
@@ -139,12 +139,12 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// What is missing, and whom to ask.
-pub(crate) fn forbidden(lacking: Lacking) -> ApiError {
+pub(crate) fn forbidden(lacking: MissingPermission) -> ApiError {
     let mut what = lacking.what;
     if let Some(first) = what.get(..1) {
         what = format!("{}{}.", first.to_uppercase(), what.get(1..).unwrap_or_default());
     }
-    let error = ApiError::new(Code::Forbidden, what);
+    let error = ApiError::new(ApiErrorCode::Forbidden, what);
     match lacking.ask {
         Some(role) => error.hint(
             format!("Ask an {role} of the workspace for a key that may.")
@@ -155,7 +155,7 @@ pub(crate) fn forbidden(lacking: Lacking) -> ApiError {
     }
 }
 
-impl Key {
+impl AuthorizedCaller {
     /// By the text of a key alone, for a door that no browser's sign-in opens. Which areas it needs, whoever asks says.
     pub(crate) async fn by_text(
         api: &Api,
@@ -183,7 +183,7 @@ impl Key {
         let KeyMaker { name, person } = self.caller.maker.clone();
         match (self.caller.principal.person, person) {
             (Some(own), Some(maker)) if own != maker => {
-                Err(ApiError::new(Code::Forbidden, "This key was made with somebody else's key and makes none itself.")
+                Err(ApiError::new(ApiErrorCode::Forbidden, "This key was made with somebody else's key and makes none itself.")
                     .hint("Make the key with one of the person's own, in the account's pages, or with `munshi key add`."))
             }
             (own, maker) => Ok(KeyMaker { name, person: own.or(maker) }),
@@ -195,7 +195,7 @@ impl Key {
     }
 
     /// For more than the route needs by itself.
-    pub(crate) fn may(&self, area: Area, access: Access) -> Result<(), ApiError> {
+    pub(crate) fn may(&self, area: Area, access: ApiAccess) -> Result<(), ApiError> {
         self.caller.may(area, access).map_err(forbidden)
     }
 
@@ -228,7 +228,7 @@ mod tests {
             TABLE.iter().map(|(method, path, ..)| (method.to_string(), *path)).collect();
         assert_eq!(routes.len(), TABLE.len());
         let grant = needed(&Method::POST, "/v1/chat").unwrap();
-        assert_eq!((grant.area, grant.access), (Area::Chat, Access::Write));
+        assert_eq!((grant.area, grant.access), (Area::Chat, ApiAccess::Write));
         assert!(needed(&Method::DELETE, "/v1/chat").is_none());
     }
 
@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn a_refusal_says_whom_to_ask() {
-        let lacking = Lacking { what: "this key does not open keys".to_owned(), ask: Some(Role::Admin) };
+        let lacking =
+            MissingPermission { what: "this key does not open keys".to_owned(), ask: Some(Role::Admin) };
         let error = forbidden(lacking);
         assert_eq!(error.message, "This key does not open keys.");
         assert_eq!(error.hint, "Ask an admin of the workspace for a key that may.");

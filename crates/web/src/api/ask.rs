@@ -13,13 +13,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::faults::sentence;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::shorten;
 
 /// A part of the path, read. What can't be one is refused in the type's own words.
-pub(crate) struct At<T>(pub(crate) T);
+pub(crate) struct UrlPathParameter<T>(pub(crate) T);
 
-impl<S, T> FromRequestParts<S> for At<T>
+impl<S, T> FromRequestParts<S> for UrlPathParameter<T>
 where
     S: Send + Sync,
     T: FromStr<Err: Display> + Send,
@@ -33,9 +33,9 @@ where
 }
 
 /// Two parts of the path.
-pub(crate) struct AtBoth<A, B>(pub(crate) A, pub(crate) B);
+pub(crate) struct UrlPathParameterPair<A, B>(pub(crate) A, pub(crate) B);
 
-impl<S, A, B> FromRequestParts<S> for AtBoth<A, B>
+impl<S, A, B> FromRequestParts<S> for UrlPathParameterPair<A, B>
 where
     S: Send + Sync,
     A: FromStr<Err: Display> + Send,
@@ -52,19 +52,19 @@ where
 
 fn read<T: FromStr<Err: Display>>(text: &str) -> Result<T, ApiError> {
     text.parse().map_err(|error: T::Err| {
-        ApiError::new(Code::BadRequest, shorten(&sentence(&error.to_string())))
+        ApiError::new(ApiErrorCode::BadRequest, shorten(&sentence(&error.to_string())))
             .hint("Write it in the path as it was given to you.")
     })
 }
 
 fn unreadable(refusal: axum::extract::rejection::PathRejection) -> ApiError {
-    ApiError::new(Code::BadRequest, "The path can't be read.").caused_by(refusal)
+    ApiError::new(ApiErrorCode::BadRequest, "The path can't be read.").caused_by(refusal)
 }
 
 /// What stands behind the question mark. Names that are not known are refused.
-pub(crate) struct Asked<T>(pub(crate) T);
+pub(crate) struct UrlQueryParameters<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQueryParameters<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -72,7 +72,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
         asked.map(|Query(asked)| Self(asked)).map_err(|refusal| {
             let words = refusal.body_text();
             let words = words.strip_prefix("Failed to deserialize query string: ").unwrap_or(&words);
-            ApiError::new(Code::BadRequest, format!("The query can't be read: {}.", shorten(words)))
+            ApiError::new(ApiErrorCode::BadRequest, format!("The query can't be read: {}.", shorten(words)))
         })
     }
 }
@@ -80,9 +80,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 /// How many rows a page has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "u64")]
-pub(crate) struct Limit(u32);
+pub(crate) struct ListLimit(u32);
 
-impl Limit {
+impl ListLimit {
     const LARGEST: u32 = 100;
 
     pub(crate) fn rows(self) -> usize {
@@ -90,13 +90,13 @@ impl Limit {
     }
 }
 
-impl Default for Limit {
+impl Default for ListLimit {
     fn default() -> Self {
         Self(25)
     }
 }
 
-impl TryFrom<u64> for Limit {
+impl TryFrom<u64> for ListLimit {
     type Error = String;
 
     fn try_from(rows: u64) -> Result<Self, String> {
@@ -107,25 +107,26 @@ impl TryFrom<u64> for Limit {
     }
 }
 
-pub(crate) fn page(after: Option<Cursor>, limit: Option<Limit>) -> PageRequest {
+pub(crate) fn page(after: Option<Cursor>, limit: Option<ListLimit>) -> PageRequest {
     PageRequest::new(after, limit.unwrap_or_default().0)
 }
 
 /// Part of a list. It may have fewer rows than were asked for though there are more: `next` says.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Listed<T> {
+#[schema(as = Listed)]
+pub(crate) struct ListResponse<T> {
     pub(crate) items: Vec<T>,
     /// Where the next part begins: send it as `after`. None where there is no more.
     #[schema(value_type = Option<String>, example = "6542f0a1c2d40-01a1dd4132c0704fb28c400adb3d8fd2")]
     pub(crate) next: Option<String>,
 }
 
-impl<T> Listed<T> {
+impl<T> ListResponse<T> {
     /// Part of a short list that is read whole, in the order of its names; `next` is the last name that was given.
     pub(crate) fn by_name(
         all: Vec<T>,
         after: Option<&str>,
-        limit: Option<Limit>,
+        limit: Option<ListLimit>,
         name: impl Fn(&T) -> String,
     ) -> Self {
         let mut named: Vec<(String, T)> = all.into_iter().map(|one| (name(&one), one)).collect();
@@ -179,7 +180,7 @@ pub(crate) fn locale(text: &str) -> Result<(), ApiError> {
 }
 
 pub(crate) fn invalid(field: &str, what: &str) -> ApiError {
-    ApiError::new(Code::Invalid, format!("`{field}` does not fit: {}.", shorten(what)))
+    ApiError::new(ApiErrorCode::Invalid, format!("`{field}` does not fit: {}.", shorten(what)))
 }
 
 #[cfg(test)]
@@ -192,14 +193,14 @@ mod tests {
         assert!(name("name", "A\0").is_err() && name("name", " ").is_err());
         assert!(tags(&["shop-1".to_owned()]).is_ok() && tags(&["a b".to_owned()]).is_err());
         assert!(locale("en-IN").is_ok() && locale("en\0").is_err() && locale("").is_err());
-        assert!(Limit::try_from(0).is_err() && Limit::try_from(101).is_err());
-        assert_eq!(Limit::try_from(100).unwrap().rows(), 100);
+        assert!(ListLimit::try_from(0).is_err() && ListLimit::try_from(101).is_err());
+        assert_eq!(ListLimit::try_from(100).unwrap().rows(), 100);
     }
 
     #[test]
     fn a_short_list_comes_in_pages_too() {
         let all = || vec!["b", "d", "a", "c"];
-        let part = |after| Listed::by_name(all(), after, Some(Limit(3)), |one| (*one).to_owned());
+        let part = |after| ListResponse::by_name(all(), after, Some(ListLimit(3)), |one| (*one).to_owned());
         let first = part(None);
         assert_eq!((first.items, first.next.as_deref()), (vec!["a", "b", "c"], Some("c")));
         let last = part(Some("c"));

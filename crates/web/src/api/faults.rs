@@ -1,21 +1,21 @@
 //! What goes wrong on the floors below, as an answer: one table.
 
-use munshi_identity::passwords::Unfit;
+use munshi_identity::passwords::PasswordRejection;
 use munshi_store::Error as Store;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 impl From<Store> for ApiError {
     fn from(error: Store) -> Self {
         match error {
             error @ (Store::Unavailable { .. } | Store::Full | Store::Busy(_)) => Self::unavailable(error),
             Store::OutcomeUnknown => Self::new(
-                Code::Unavailable,
+                ApiErrorCode::Unavailable,
                 "The line to the database broke while this was stored: it happened whole or not at all.",
             )
             .hint("Look whether it happened before you repeat it; a message with the same id is taken once.")
             .caused_by(Store::OutcomeUnknown),
-            error @ Store::Conflict { .. } => Self::plain(Code::Conflict).caused_by(error),
+            error @ Store::Conflict { .. } => Self::plain(ApiErrorCode::Conflict).caused_by(error),
             error => Self::internal(error),
         }
     }
@@ -26,29 +26,29 @@ impl From<munshi_identity::Error> for ApiError {
         use munshi_identity::Error as E;
         match error {
             E::Store(error) => error.into(),
-            E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
+            E::Invalid(what) => Self::new(ApiErrorCode::Invalid, sentence(&what)),
             E::NoPerson(id) => missing("person", &id.to_string()),
-            E::Unmergeable(why) => Self::new(Code::Conflict, sentence(&why.to_string()))
+            E::Unmergeable(why) => Self::new(ApiErrorCode::Conflict, sentence(&why.to_string()))
                 .hint("Nothing was changed. Two rows that can't be one stay two."),
             error @ E::Busy => Self::unavailable(error),
-            error @ E::Unproved(_) => Self::new(Code::Forbidden, sentence(&error.to_string())).hint(
+            error @ E::Unproved(_) => Self::new(ApiErrorCode::Forbidden, sentence(&error.to_string())).hint(
                 "They sign in once with the sign-in service, or whoever runs this installation does \
                  `munshi operator prove EMAIL`.",
             ),
-            error @ E::NameTaken(_) => Self::new(Code::Conflict, sentence(&error.to_string()))
+            error @ E::NameTaken(_) => Self::new(ApiErrorCode::Conflict, sentence(&error.to_string()))
                 .hint("Choose another name, or revoke that key first."),
         }
     }
 }
 
-impl From<Unfit> for ApiError {
-    fn from(why: Unfit) -> Self {
-        let error = Self::new(Code::Invalid, sentence(&why.to_string()));
+impl From<PasswordRejection> for ApiError {
+    fn from(why: PasswordRejection) -> Self {
+        let error = Self::new(ApiErrorCode::Invalid, sentence(&why.to_string()));
         match why {
-            Unfit::Short => error.phrase("password-short"),
-            Unfit::Pattern => error.phrase("password-pattern"),
-            Unfit::Common => error.phrase("password-common"),
-            Unfit::Long => error,
+            PasswordRejection::Short => error.phrase("password-short"),
+            PasswordRejection::Pattern => error.phrase("password-pattern"),
+            PasswordRejection::Common => error.phrase("password-common"),
+            PasswordRejection::Long => error,
         }
     }
 }
@@ -58,9 +58,11 @@ impl From<munshi_safety::Error> for ApiError {
         use munshi_safety::Error as E;
         match error {
             E::Store(error) => error.into(),
-            E::Invalid(what) => Self::new(Code::Invalid, sentence(&what)),
-            E::OverBudget(refused) => Self::new(Code::TooManyRequests, sentence(&refused.to_string()))
-                .hint("GET /v1/usage says when it is free again."),
+            E::Invalid(what) => Self::new(ApiErrorCode::Invalid, sentence(&what)),
+            E::OverBudget(refused) => {
+                Self::new(ApiErrorCode::TooManyRequests, sentence(&refused.to_string()))
+                    .hint("GET /v1/usage says when it is free again.")
+            }
             E::RateLimited(reached) => reached.into(),
             error => Self::internal(error),
         }
@@ -73,7 +75,8 @@ impl From<munshi_tiers::Error> for ApiError {
         match error {
             E::Store(error) => error.into(),
             error @ (E::NoTenant(_) | E::NoTier { .. } | E::NoVersion { .. }) => {
-                Self::new(Code::NotFound, sentence(&error.to_string())).hint("GET /v1/tiers lists them all.")
+                Self::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
+                    .hint("GET /v1/tiers lists them all.")
             }
             error => Self::internal(error),
         }
@@ -84,16 +87,16 @@ impl From<munshi_agent::Error> for ApiError {
     fn from(error: munshi_agent::Error) -> Self {
         use munshi_agent::Error as E;
         match error {
-            E::NoBinding(_) => Self::new(Code::NotFound, sentence(&error.to_string()))
+            E::NoBinding(_) => Self::new(ApiErrorCode::NotFound, sentence(&error.to_string()))
                 .hint("GET /v1/bindings lists those this key reaches."),
-            E::TenantPaused { .. } => Self::new(Code::Conflict, sentence(&error.to_string()))
+            E::TenantPaused { .. } => Self::new(ApiErrorCode::Conflict, sentence(&error.to_string()))
                 .hint("`munshi tenant resume` wakes it; then send it again."),
             E::TenantArchived { .. } | E::BindingArchived { .. } => {
-                Self::new(Code::Conflict, sentence(&error.to_string()))
+                Self::new(ApiErrorCode::Conflict, sentence(&error.to_string()))
                     .hint("Write to another binding: GET /v1/bindings lists them.")
             }
-            E::Unfit(what) => Self::new(Code::Invalid, sentence(&what)),
-            E::NoRun => Self::new(Code::NotFound, "There is no such run.")
+            E::Unfit(what) => Self::new(ApiErrorCode::Invalid, sentence(&what)),
+            E::NoRun => Self::new(ApiErrorCode::NotFound, "There is no such run.")
                 .hint("GET /v1/runs lists those this key reaches."),
             E::Store(error) => error.into(),
             E::Identity(error) => error.into(),
@@ -107,7 +110,7 @@ impl From<munshi_agent::Error> for ApiError {
 /// Another tenant's, another binding's, or nobody's: they look the same.
 pub(crate) fn missing(noun: &str, id: &str) -> ApiError {
     let id = crate::json::shorten(id);
-    ApiError::new(Code::NotFound, format!("There is no {noun} {id} that this key reaches."))
+    ApiError::new(ApiErrorCode::NotFound, format!("There is no {noun} {id} that this key reaches."))
         .hint(format!("GET /v1/{noun}s lists those it does."))
 }
 
@@ -127,13 +130,13 @@ mod tests {
     #[test]
     fn each_error_has_its_code() {
         let code = |error: munshi_agent::Error| ApiError::from(error).code();
-        assert_eq!(code(munshi_agent::Error::NoRun), Code::NotFound);
-        assert_eq!(code(munshi_agent::Error::NoBinding("x".to_owned())), Code::NotFound);
-        assert_eq!(code(munshi_agent::Error::Unfit("x".to_owned())), Code::Invalid);
-        assert_eq!(code(Store::Busy("x".to_owned()).into()), Code::Unavailable);
-        assert_eq!(code(Store::Misuse("x".to_owned()).into()), Code::Internal);
-        assert_eq!(code(munshi_safety::Error::Invalid("x".to_owned()).into()), Code::Invalid);
-        assert_eq!(code(munshi_agent::Error::Archive("x".to_owned())), Code::Internal);
+        assert_eq!(code(munshi_agent::Error::NoRun), ApiErrorCode::NotFound);
+        assert_eq!(code(munshi_agent::Error::NoBinding("x".to_owned())), ApiErrorCode::NotFound);
+        assert_eq!(code(munshi_agent::Error::Unfit("x".to_owned())), ApiErrorCode::Invalid);
+        assert_eq!(code(Store::Busy("x".to_owned()).into()), ApiErrorCode::Unavailable);
+        assert_eq!(code(Store::Misuse("x".to_owned()).into()), ApiErrorCode::Internal);
+        assert_eq!(code(munshi_safety::Error::Invalid("x".to_owned()).into()), ApiErrorCode::Invalid);
+        assert_eq!(code(munshi_agent::Error::Archive("x".to_owned())), ApiErrorCode::Internal);
     }
 
     #[test]

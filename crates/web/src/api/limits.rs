@@ -12,14 +12,14 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use munshi_identity::keys::Caller;
-use munshi_safety::budget::Plan;
-use munshi_safety::rate_limits::{self, LimitReached, LimitRefill, LimitSubject, RateLimit};
+use munshi_identity::keys::ApiCaller;
+use munshi_safety::budget::UsagePlan;
+use munshi_safety::rate_limits::{self, LimitRefill, LimitSubject, RateLimit, RateLimitHit};
 use munshi_store::Tx;
 use munshi_types::{BindingId, Clock, TenantId, Timestamp};
 
-use super::Inner;
-use crate::error::{ApiError, Code};
+use super::ApiState;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::visitor::client_address::network as whole;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -28,12 +28,12 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// So many in so long a time, all at once if one likes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct RequestRate {
     pub count: u32,
     pub period: Duration,
 }
 
-impl Limit {
+impl RequestRate {
     const fn new(count: u32, period: Duration) -> Self {
         Self { count, period }
     }
@@ -51,17 +51,17 @@ pub const ADDRESS: u32 = 20;
 /// In a day an address has this many such minutes.
 const MINUTES_A_DAY: u32 = 10;
 /// Messages of one person.
-pub const PERSON: Limit = Limit::new(100, MINUTE);
+pub const PERSON: RequestRate = RequestRate::new(100, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
-pub const VISIT: Limit = Limit::new(40, Duration::from_secs(15 * 60));
+pub const VISIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
 /// Messages of a tenant in an hour.
-pub const fn tenant(plan: Plan) -> Limit {
+pub const fn tenant(plan: UsagePlan) -> RequestRate {
     match plan {
-        Plan::Free => Limit::new(500, HOUR),
-        Plan::Starter => Limit::new(2_000, HOUR),
-        Plan::Pro => Limit::new(10_000, HOUR),
-        Plan::Business => Limit::new(50_000, HOUR),
+        UsagePlan::Free => RequestRate::new(500, HOUR),
+        UsagePlan::Starter => RequestRate::new(2_000, HOUR),
+        UsagePlan::Pro => RequestRate::new(10_000, HOUR),
+        UsagePlan::Business => RequestRate::new(50_000, HOUR),
     }
 }
 
@@ -71,11 +71,11 @@ const MOST: usize = 200_000;
 const TIDY: Duration = Duration::from_secs(1);
 
 /// The counters of this node.
-pub struct Limits {
+pub struct NodeRateLimiter {
     clock: Arc<dyn Clock>,
     hasher: RandomState,
-    key: Limit,
-    address: [Limit; 2],
+    key: RequestRate,
+    address: [RequestRate; 2],
     most: usize,
     counters: Mutex<Counters>,
 }
@@ -97,7 +97,7 @@ struct Counter {
 
 /// How much of a limit is left, and when all of it is free again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct RequestRateStatus {
     pub limit: u32,
     pub remaining: u32,
     pub reset: Duration,
@@ -106,24 +106,25 @@ pub struct Left {
 /// Which limit was reached, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reached {
-    limit: Limit,
+    limit: RequestRate,
     wait: Duration,
 }
 
-impl Limits {
+impl NodeRateLimiter {
     /// `key` and `address` are the requests of one key, and those without a good one of one address, in a minute.
     pub fn new(clock: Arc<dyn Clock>, key: u32, address: u32) -> Self {
-        let key = Limit::new(key, MINUTE);
-        let address = [Limit::new(address, MINUTE), Limit::new(address.saturating_mul(MINUTES_A_DAY), DAY)];
+        let key = RequestRate::new(key, MINUTE);
+        let address =
+            [RequestRate::new(address, MINUTE), RequestRate::new(address.saturating_mul(MINUTES_A_DAY), DAY)];
         Self { clock, hasher: RandomState::new(), key, address, most: MOST, counters: Mutex::default() }
     }
 
-    pub(crate) fn key(&self, caller: &Caller) -> Result<(), ApiError> {
+    pub(crate) fn key(&self, caller: &ApiCaller) -> Result<(), ApiError> {
         self.count("key", caller.key, self.key).map_err(|reached| refusal(&reached, "this key", "requests"))
     }
 
     /// What a key has left of its minute. Nothing is counted by asking.
-    pub(crate) fn left(&self, caller: &Caller) -> Left {
+    pub(crate) fn left(&self, caller: &ApiCaller) -> RequestRateStatus {
         let now = self.clock.now();
         let counters = self.lock();
         let counter = counters.known.get(&self.hasher.hash_one(("key", caller.key)));
@@ -131,7 +132,7 @@ impl Limits {
         let each = self.key.period / self.key.count.max(1);
         let free = self.key.period.saturating_sub(reset).as_nanos() / each.as_nanos().max(1);
         let remaining = u32::try_from(free).unwrap_or(u32::MAX).min(self.key.count);
-        Left { limit: self.key.count, remaining, reset }
+        RequestRateStatus { limit: self.key.count, remaining, reset }
     }
 
     /// Whoever has no good key. Without an address they all count as one; so do those on this machine, which may be a
@@ -165,14 +166,14 @@ impl Limits {
 
     /// A message of an address as nobody in particular; none where it has sent as many of late as are free.
     pub(crate) fn newcomer(&self, address: Option<IpAddr>, free: u32) -> Option<RateLimit> {
-        let limit = Limit::new(free.max(1), VISIT.period);
+        let limit = RequestRate::new(free.max(1), VISIT.period);
         let is_free = free > 0 && self.count("newcomer", address.map(whole), limit).is_ok();
         let whose = address_text(address);
         is_free.then(|| limit.counted(LimitSubject::Newcomer, &whose, LimitRefill::Steady))
     }
 
     /// A message of the tenant, before anything is done about it.
-    pub(crate) fn tenant(&self, id: TenantId, plan: Plan) -> Result<RateLimit, ApiError> {
+    pub(crate) fn tenant(&self, id: TenantId, plan: UsagePlan) -> Result<RateLimit, ApiError> {
         let limit = tenant(plan);
         self.count("tenant", id, limit).map_err(|reached| of_tenant(&reached))?;
         Ok(limit.counted(LimitSubject::Tenant, "", LimitRefill::Steady))
@@ -197,7 +198,7 @@ impl Limits {
     }
 
     /// A leaky bucket in one number: when it will have run empty.
-    fn count(&self, what: &str, whose: impl std::hash::Hash, limit: Limit) -> Result<(), Reached> {
+    fn count(&self, what: &str, whose: impl std::hash::Hash, limit: RequestRate) -> Result<(), Reached> {
         let now = self.clock.now();
         let (mut counters, mut key) = (self.lock(), self.hasher.hash_one((what, whose)));
         if counters.is_full(key, self.most, now) {
@@ -259,9 +260,9 @@ fn address_text(address: Option<IpAddr>) -> String {
 }
 
 /// A limit that all nodes together have reached, in the words of this node's own.
-impl From<LimitReached> for ApiError {
-    fn from(reached: LimitReached) -> Self {
-        let limit = Limit::new(reached.most, reached.period);
+impl From<RateLimitHit> for ApiError {
+    fn from(reached: RateLimitHit) -> Self {
+        let limit = RequestRate::new(reached.most, reached.period);
         let (subject, reached) = (reached.subject, Reached { limit, wait: reached.wait });
         match subject {
             LimitSubject::Tenant => of_tenant(&reached),
@@ -274,7 +275,7 @@ impl From<LimitReached> for ApiError {
     }
 }
 
-impl Inner {
+impl ApiState {
     /// Counts in the database what no message carries there.
     pub(crate) async fn count_limits(
         &self,
@@ -302,7 +303,7 @@ fn of_visit(reached: &Reached) -> ApiError {
         "This visitor has sent {} messages; more are taken after {minutes} minutes of silence.",
         VISIT.count
     );
-    ApiError::new(Code::TooManyRequests, words)
+    ApiError::new(ApiErrorCode::TooManyRequests, words)
         .hint("Wait for the seconds in `retry-after`, or let them prove a phone: POST /v1/persons/{id}/link.")
         .retry_after(reached.wait)
 }
@@ -314,7 +315,7 @@ fn refusal(reached: &Reached, who: &str, what: &str) -> ApiError {
         _ => "a day",
     };
     let words = format!("Too many {what} from {who}: {} {span} are taken.", reached.limit.count);
-    ApiError::new(Code::TooManyRequests, words).retry_after(reached.wait).limit(reached.limit.count)
+    ApiError::new(ApiErrorCode::TooManyRequests, words).retry_after(reached.wait).limit(reached.limit.count)
 }
 
 #[cfg(test)]
@@ -325,15 +326,15 @@ mod tests {
 
     const START: Timestamp = Timestamp::from_micros(1_700_000_000_000_000);
 
-    fn limits() -> (Limits, Arc<FakeClock>) {
+    fn limits() -> (NodeRateLimiter, Arc<FakeClock>) {
         let clock = Arc::new(FakeClock::at(START));
-        (Limits::new(clock.clone(), KEY, ADDRESS), clock)
+        (NodeRateLimiter::new(clock.clone(), KEY, ADDRESS), clock)
     }
 
     #[test]
     fn a_full_bucket_says_when_to_come_back() {
         let (limits, clock) = limits();
-        let two = Limit::new(2, MINUTE);
+        let two = RequestRate::new(2, MINUTE);
         assert!(limits.count("x", 1, two).is_ok() && limits.count("x", 1, two).is_ok());
         let reached = limits.count("x", 1, two).unwrap_err();
         assert_eq!(reached.wait, Duration::from_secs(30));
@@ -351,7 +352,7 @@ mod tests {
     #[test]
     fn a_visit_begins_anew_after_a_silence() {
         let (limits, clock) = limits();
-        let ids = munshi_types::Ids::system();
+        let ids = munshi_types::IdGenerator::system();
         let whose: (TenantId, munshi_types::PersonId, BindingId) = (ids.next(), ids.next(), ids.next());
         for _ in 0..VISIT.count {
             clock.advance(MINUTE);
@@ -367,7 +368,7 @@ mod tests {
     fn newcomers_share_a_counter_where_there_is_no_room() {
         let (mut limits, clock) = limits();
         limits.most = 3;
-        let two = Limit::new(2, MINUTE);
+        let two = RequestRate::new(2, MINUTE);
         for whose in 0..3 {
             assert!(limits.count("x", whose, two).is_ok());
         }
@@ -388,7 +389,7 @@ mod tests {
             assert!(limits.stranger(six(u16::try_from(last).unwrap())).is_ok());
         }
         let refused = limits.stranger(six(999)).unwrap_err();
-        assert_eq!(refused.code(), Code::TooManyRequests);
+        assert_eq!(refused.code(), ApiErrorCode::TooManyRequests);
         assert!(refused.message.contains("20 a minute"), "{}", refused.message);
         assert!(limits.stranger(Some(IpAddr::from([10, 0, 0, 1]))).is_ok());
         let here = Some(IpAddr::from([127, 0, 0, 1]));
@@ -402,7 +403,7 @@ mod tests {
         #[test]
         fn no_window_lets_in_much_more(gaps in prop::collection::vec(0u64..2_000, 1..400)) {
             let (limits, clock) = limits();
-            let limit = Limit::new(10, Duration::from_secs(10));
+            let limit = RequestRate::new(10, Duration::from_secs(10));
             let (mut taken, mut now) = (Vec::new(), 0u64);
             for gap in gaps {
                 now += gap;
@@ -420,7 +421,7 @@ mod tests {
         #[test]
         fn a_steady_flow_is_never_refused(count in 1u32..100, rounds in 1usize..300) {
             let (limits, clock) = limits();
-            let limit = Limit::new(count, MINUTE);
+            let limit = RequestRate::new(count, MINUTE);
             for _ in 0..rounds {
                 prop_assert!(limits.count("x", 1, limit).is_ok());
                 clock.advance(MINUTE / count + Duration::from_micros(1));

@@ -3,49 +3,52 @@
 
 use std::fmt;
 
-use munshi_identity::{Address, Person, persons};
-use munshi_safety::budget::{self, Plan};
+use munshi_identity::{ContactAddress, Person, persons};
+use munshi_safety::budget::{self, UsagePlan};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{ClientScreen, PersonId, Sender};
+use munshi_types::{ClientScreen, InboundSender, PersonId};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Unexpected, Visitor};
 use utoipa::ToSchema;
 
-use super::access::Key;
+use super::access::AuthorizedCaller;
 use super::ask::{invalid, name};
 use super::faults::missing;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Who speaks: an id, or one address.
 #[derive(Clone, Debug, ToSchema)]
 #[serde(untagged)]
-pub(crate) enum Who {
+#[schema(as = Who)]
+pub(crate) enum SpeakerReference {
     /// As an answer told it.
     #[schema(value_type = uuid::Uuid)]
     Id(PersonId),
-    Address(WhoAt),
+    Address(SpeakerAddress),
 }
 
 /// Told apart by what is there, so that what does not fit is named.
-impl<'de> Deserialize<'de> for Who {
+impl<'de> Deserialize<'de> for SpeakerReference {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reading;
 
         impl<'de> Visitor<'de> for Reading {
-            type Value = Who;
+            type Value = SpeakerReference;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a person's id, or an object with `phone`, `email`, `handle` or `visitor`")
             }
 
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Who, E> {
-                text.parse().map(Who::Id).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<SpeakerReference, E> {
+                text.parse()
+                    .map(SpeakerReference::Id)
+                    .map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Who, A::Error> {
-                WhoAt::deserialize(MapAccessDeserializer::new(map)).map(Who::Address)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SpeakerReference, A::Error> {
+                SpeakerAddress::deserialize(MapAccessDeserializer::new(map)).map(SpeakerReference::Address)
             }
         }
 
@@ -56,7 +59,8 @@ impl<'de> Deserialize<'de> for Who {
 /// Exactly one of the four; whoever has it is found, or added.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct WhoAt {
+#[schema(as = WhoAt)]
+pub(crate) struct SpeakerAddress {
     /// A number that was verified, with its country code.
     #[schema(example = "+919812345678")]
     phone: Option<String>,
@@ -77,14 +81,14 @@ const VISITOR: usize = 16;
 
 /// Who speaks, as the engine takes it.
 #[derive(Clone, Debug)]
-pub(crate) struct Speaker {
-    pub(crate) sender: Sender,
+pub(crate) struct ApiSpeaker {
+    pub(crate) sender: InboundSender,
     /// A browser's id is the web's; everything else came by the API.
     pub(crate) channel: Channel,
-    address: Option<Address>,
+    address: Option<ContactAddress>,
 }
 
-impl Speaker {
+impl ApiSpeaker {
     /// Somebody new each time, of whom nothing is known.
     pub(crate) fn is_nobody(&self) -> bool {
         self.sender.person.is_none() && self.address.is_none()
@@ -92,15 +96,15 @@ impl Speaker {
 }
 
 /// What is known of them before anything is stored.
-pub(crate) struct Found {
+pub(crate) struct SpeakerLookup {
     /// None for somebody new.
     pub(crate) person: Option<Person>,
-    pub(crate) plan: Plan,
+    pub(crate) plan: UsagePlan,
 }
 
 /// Which client a key is. Two programs that speak for one person show different things. The command line's keys answer for
 /// themselves; no other does, whatever it is called.
-pub(crate) fn client_of(key: &Key) -> String {
+pub(crate) fn client_of(key: &AuthorizedCaller) -> String {
     let (name, maker) = (&key.caller.key_name, &key.caller.maker.name);
     match name == maker && name.starts_with(ClientScreen::COMMAND_LINE_KEYS) {
         true => ClientScreen::COMMAND_LINE.to_owned(),
@@ -108,25 +112,27 @@ pub(crate) fn client_of(key: &Key) -> String {
     }
 }
 
-impl Speaker {
-    pub(crate) fn of(key: &Key, who: Option<Who>) -> Result<Self, ApiError> {
+impl ApiSpeaker {
+    pub(crate) fn of(key: &AuthorizedCaller, who: Option<SpeakerReference>) -> Result<Self, ApiError> {
         let own = key.caller.principal.person;
         match (own, who) {
             (Some(own), None) => Ok(Self::person(own)),
-            (Some(own), Some(Who::Id(id))) if own == id => Ok(Self::person(own)),
+            (Some(own), Some(SpeakerReference::Id(id))) if own == id => Ok(Self::person(own)),
             (Some(_), Some(_)) => Err(ApiError::new(
-                Code::Forbidden,
+                ApiErrorCode::Forbidden,
                 "This key stands for one person and speaks for them alone.",
             )
             .hint("Leave `person` out, or ask an admin of the workspace for a key that stands for a role.")),
-            (None, None) => Ok(Self { sender: Sender::default(), channel: Channel::Api, address: None }),
-            (None, Some(Who::Id(id))) => Ok(Self::person(id)),
-            (None, Some(Who::Address(at))) => Self::at(at),
+            (None, None) => {
+                Ok(Self { sender: InboundSender::default(), channel: Channel::Api, address: None })
+            }
+            (None, Some(SpeakerReference::Id(id))) => Ok(Self::person(id)),
+            (None, Some(SpeakerReference::Address(at))) => Self::at(at),
         }
     }
 
     /// Whom the key stands for; a key that stands for a role is somebody of its own, the same each time.
-    pub(crate) fn of_key(key: &Key) -> Self {
+    pub(crate) fn of_key(key: &AuthorizedCaller) -> Self {
         match key.caller.principal.person {
             Some(own) => Self::person(own),
             None => Self::on_channel(format!("key-{}", key.caller.key), Some(key.caller.key_name.clone())),
@@ -134,55 +140,55 @@ impl Speaker {
     }
 
     /// By one word: a phone, an e-mail, an @handle, or else what the program itself calls them.
-    pub(crate) fn called(key: &Key, text: &str) -> Result<Self, ApiError> {
-        let at = |at| Self::of(key, Some(Who::Address(at)));
+    pub(crate) fn called(key: &AuthorizedCaller, text: &str) -> Result<Self, ApiError> {
+        let at = |at| Self::of(key, Some(SpeakerReference::Address(at)));
         let text = text.to_owned();
         if text.starts_with('@') {
-            return at(WhoAt { handle: Some(text), ..WhoAt::default() });
+            return at(SpeakerAddress { handle: Some(text), ..SpeakerAddress::default() });
         }
         if text.contains('@') {
-            return at(WhoAt { email: Some(text), ..WhoAt::default() });
+            return at(SpeakerAddress { email: Some(text), ..SpeakerAddress::default() });
         }
         if text.starts_with('+') {
-            return at(WhoAt { phone: Some(text), ..WhoAt::default() });
+            return at(SpeakerAddress { phone: Some(text), ..SpeakerAddress::default() });
         }
         if key.caller.principal.person.is_some() {
-            return at(WhoAt::default());
+            return at(SpeakerAddress::default());
         }
         let speaker = Self::on_channel(text.clone(), None);
-        match Address::channel(Channel::Api.as_str(), &text) {
+        match ContactAddress::channel(Channel::Api.as_str(), &text) {
             Ok(_) => Ok(speaker),
             Err(error) => Err(invalid("person", &error.to_string())),
         }
     }
 
     fn on_channel(id: String, name: Option<String>) -> Self {
-        let address = Address::channel(Channel::Api.as_str(), &id).ok();
-        let sender = Sender { channel_id: Some(id), name, ..Sender::default() };
+        let address = ContactAddress::channel(Channel::Api.as_str(), &id).ok();
+        let sender = InboundSender { channel_id: Some(id), name, ..InboundSender::default() };
         Self { sender, channel: Channel::Api, address }
     }
 
     fn person(id: PersonId) -> Self {
-        let sender = Sender { person: Some(id), ..Sender::default() };
+        let sender = InboundSender { person: Some(id), ..InboundSender::default() };
         Self { sender, channel: Channel::Api, address: None }
     }
 
-    fn at(at: WhoAt) -> Result<Self, ApiError> {
+    fn at(at: SpeakerAddress) -> Result<Self, ApiError> {
         let called = at.name.as_deref().map(|text| name("person.name", text)).transpose()?;
-        let bad = |error: munshi_identity::AddressError| invalid("person", &error.to_string());
-        let sender = Sender { name: called, ..Sender::default() };
+        let bad = |error: munshi_identity::ContactAddressError| invalid("person", &error.to_string());
+        let sender = InboundSender { name: called, ..InboundSender::default() };
         let (sender, channel, address) = match (at.phone, at.email, at.handle, at.visitor) {
             (Some(text), None, None, None) => {
-                let address = Address::phone(&text).map_err(bad)?;
-                (Sender { phone: Some(text), ..sender }, Channel::Api, address)
+                let address = ContactAddress::phone(&text).map_err(bad)?;
+                (InboundSender { phone: Some(text), ..sender }, Channel::Api, address)
             }
             (None, Some(text), None, None) => {
-                let address = Address::email(&text).map_err(bad)?;
-                (Sender { email: Some(text), ..sender }, Channel::Api, address)
+                let address = ContactAddress::email(&text).map_err(bad)?;
+                (InboundSender { email: Some(text), ..sender }, Channel::Api, address)
             }
             (None, None, Some(text), None) => {
-                let address = Address::handle(&text).map_err(bad)?;
-                (Sender { handle: Some(text), ..sender }, Channel::Api, address)
+                let address = ContactAddress::handle(&text).map_err(bad)?;
+                (InboundSender { handle: Some(text), ..sender }, Channel::Api, address)
             }
             (None, None, None, Some(text)) if text.len() < VISITOR => {
                 let what =
@@ -190,8 +196,8 @@ impl Speaker {
                 return Err(invalid("person.visitor", &what));
             }
             (None, None, None, Some(text)) => {
-                let address = Address::visitor(&text).map_err(bad)?;
-                (Sender { channel_id: Some(text), ..sender }, Channel::Web, address)
+                let address = ContactAddress::visitor(&text).map_err(bad)?;
+                (InboundSender { channel_id: Some(text), ..sender }, Channel::Web, address)
             }
             _ => return Err(invalid("person", "name exactly one of phone, email, handle and visitor")),
         };
@@ -199,7 +205,7 @@ impl Speaker {
     }
 
     /// Looks them up. Nobody speaks for somebody who stands higher than the key.
-    pub(crate) fn find(&self, tx: &mut Tx<'_>, key: &Key) -> Result<Found, ApiError> {
+    pub(crate) fn find(&self, tx: &mut Tx<'_>, key: &AuthorizedCaller) -> Result<SpeakerLookup, ApiError> {
         let person = match (self.sender.person, &self.address) {
             (Some(id), _) => {
                 let found = persons::living(tx, id)?;
@@ -210,20 +216,26 @@ impl Speaker {
         };
         if let Some(person) = &person {
             if !key.is_above(person.role) {
-                return Err(ApiError::new(Code::Forbidden, "This person stands higher than the key.")
-                    .hint("Ask an owner of the workspace for a key of their role."));
+                return Err(ApiError::new(
+                    ApiErrorCode::Forbidden,
+                    "This person stands higher than the key.",
+                )
+                .hint("Ask an owner of the workspace for a key of their role."));
             }
             if person.left_at.is_some() {
-                return Err(ApiError::new(Code::Conflict, "This person has left; nothing is done for them.")
-                    .hint("If they are here again: `munshi person set PERSON --back`."));
+                return Err(ApiError::new(
+                    ApiErrorCode::Conflict,
+                    "This person has left; nothing is done for them.",
+                )
+                .hint("If they are here again: `munshi person set PERSON --back`."));
             }
         }
         let plan = budget::plan(tx, key.api.office.governor.settings())?;
-        Ok(Found { person, plan })
+        Ok(SpeakerLookup { person, plan })
     }
 
     /// What messages of theirs are counted by, where they are nobody yet.
-    pub(crate) fn counted(&self) -> Option<&Address> {
+    pub(crate) fn counted(&self) -> Option<&ContactAddress> {
         self.address.as_ref()
     }
 }

@@ -11,16 +11,16 @@ use axum::http::HeaderMap;
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
-use munshi_agent::{EventId, Following};
+use munshi_agent::{EventId, RunFollower};
 use munshi_types::{PersonId, RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
-use super::Inner;
+use super::ApiState;
 use super::ask::invalid;
-use super::streams::Place;
-use crate::error::{ApiError, Code};
+use super::streams::StreamSlot;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::views::event::StreamEvent;
-use crate::views::outcome::Insides;
+use crate::views::outcome::DetailLevel;
 
 /// Proxies cut lines that are silent for longer.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -56,29 +56,30 @@ pub(crate) fn seen(
 }
 
 fn no_id(name: &str) -> ApiError {
-    ApiError::new(Code::BadRequest, format!("`{name}` is no id of an event."))
+    ApiError::new(ApiErrorCode::BadRequest, format!("`{name}` is no id of an event."))
         .hint("Send it as it stood in the stream, or leave it out to hear everything.")
 }
 
 /// What is streamed.
-pub(crate) struct Told {
+pub(crate) struct RunStreamSource {
     pub(crate) tenant: TenantId,
     pub(crate) person: PersonId,
     pub(crate) run: RunId,
     /// Whether they may see what tools were given and gave.
-    pub(crate) insides: Insides,
+    pub(crate) insides: DetailLevel,
     /// Comes first, on the stream of the message itself.
     pub(crate) first: Option<StreamEvent>,
 }
 
 /// An event as it is sent: its name and its data. None where it is not for whoever follows.
-pub(crate) type View = Arc<dyn Fn(StreamEvent) -> Option<(&'static str, String)> + Send + Sync>;
+pub(crate) type StreamEventRenderer =
+    Arc<dyn Fn(StreamEvent) -> Option<(&'static str, String)> + Send + Sync>;
 
 /// The events as they come, and now and then a comment.
 pub(crate) fn respond(
-    api: &Inner,
-    told: Told,
-    following: Following,
+    api: &ApiState,
+    told: RunStreamSource,
+    following: RunFollower,
     stopping: CancellationToken,
 ) -> Response {
     // Plain structs always become JSON.
@@ -88,11 +89,11 @@ pub(crate) fn respond(
 
 /// The same as somebody else sees them.
 pub(crate) fn respond_as(
-    api: &Inner,
-    told: Told,
-    following: Following,
+    api: &ApiState,
+    told: RunStreamSource,
+    following: RunFollower,
     stopping: CancellationToken,
-    view: View,
+    view: StreamEventRenderer,
 ) -> Response {
     let (place, others) = api.streams.open(told.tenant, told.person, told.run);
     let beside = others.into_iter().rfind(|other| *other != told.run);
@@ -110,10 +111,10 @@ pub(crate) fn respond_as(
 }
 
 struct Live {
-    following: Option<Following>,
+    following: Option<RunFollower>,
     stopping: CancellationToken,
     /// Given back when the client has gone.
-    _place: Place,
+    _place: StreamSlot,
 }
 
 impl Live {
@@ -144,7 +145,7 @@ fn parted() -> StreamEvent {
 }
 
 /// Without an id where it would take a client that comes back to the beginning.
-fn sent(run: RunId, id: EventId, event: StreamEvent, view: &View) -> Option<Sent> {
+fn sent(run: RunId, id: EventId, event: StreamEvent, view: &StreamEventRenderer) -> Option<Sent> {
     let is_first = matches!(event, StreamEvent::Received { .. });
     let (name, data) = view(event)?;
     let sent = Sent::default().event(name).data(data);
@@ -154,11 +155,11 @@ fn sent(run: RunId, id: EventId, event: StreamEvent, view: &View) -> Option<Sent
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
     #[test]
     fn a_client_comes_back_with_what_it_saw() {
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         let (run, other): (RunId, RunId) = (ids.next(), ids.next());
         let none = HeaderMap::new();
         let id = EventId { generation: 1, number: 2, offset: 3 };
@@ -167,8 +168,8 @@ mod tests {
         assert_eq!(seen(run, &none, Some("1.2.3")).unwrap(), Some(id));
         assert_eq!(seen(run, &none, Some(&format!("{run}:1.2.3"))).unwrap(), Some(id));
         assert_eq!(seen(run, &none, Some(&format!("{run}:0.0.0"))).unwrap(), None);
-        assert_eq!(code(&format!("{other}:1.2.3")), Code::Invalid);
-        assert_eq!((code("x"), code("")), (Code::BadRequest, Code::BadRequest));
+        assert_eq!(code(&format!("{other}:1.2.3")), ApiErrorCode::Invalid);
+        assert_eq!((code("x"), code("")), (ApiErrorCode::BadRequest, ApiErrorCode::BadRequest));
         let header = HeaderMap::from_iter([(
             axum::http::HeaderName::from_static(LAST_EVENT_ID),
             axum::http::HeaderValue::try_from(format!("{run}:1.2.3")).unwrap(),

@@ -9,28 +9,28 @@ type Live = HashMap<(TenantId, PersonId), Vec<RunId>>;
 
 /// The live streams of each person.
 #[derive(Clone, Default)]
-pub(crate) struct Streams(Arc<Mutex<Live>>);
+pub(crate) struct StreamRegistry(Arc<Mutex<Live>>);
 
 /// A stream's place; it goes when the client has gone.
-pub(crate) struct Place {
+pub(crate) struct StreamSlot {
     live: Arc<Mutex<Live>>,
     whose: (TenantId, PersonId),
     run: RunId,
 }
 
-impl Streams {
+impl StreamRegistry {
     /// Takes a place, and says which of the person's runs are streamed already.
-    pub(crate) fn open(&self, tenant: TenantId, person: PersonId, run: RunId) -> (Place, Vec<RunId>) {
+    pub(crate) fn open(&self, tenant: TenantId, person: PersonId, run: RunId) -> (StreamSlot, Vec<RunId>) {
         let whose = (tenant, person);
         let mut live = lock(&self.0);
         let runs = live.entry(whose).or_default();
         let others = runs.clone();
         runs.push(run);
-        (Place { live: self.0.clone(), whose, run }, others)
+        (StreamSlot { live: self.0.clone(), whose, run }, others)
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let mut live = lock(&self.live);
         let Some(runs) = live.get_mut(&self.whose) else { return };
@@ -50,11 +50,11 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
     #[test]
     fn a_second_stream_is_told_of_the_first_while_it_lasts() {
-        let (streams, ids) = (Streams::default(), Ids::system());
+        let (streams, ids) = (StreamRegistry::default(), IdGenerator::system());
         let (tenant, person, first, second) = (ids.next(), ids.next(), ids.next(), ids.next());
         let (place, others) = streams.open(tenant, person, first);
         assert!(others.is_empty());

@@ -10,21 +10,21 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Code;
+use super::ApiErrorCode;
 
 type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// How soon to come back when nothing better is known.
 const RETRY_AFTER_DEFAULT: Duration = Duration::from_secs(5);
 
-/// An answer that says no: a [`Code`], and words for the person behind the client.
+/// An answer that says no: a [`ApiErrorCode`], and words for the person behind the client.
 ///
 /// The cause is for the log alone. As a response it has no body yet: the `shape` middleware writes that, because
 /// only there is the request id known, and logs the cause, once.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {message}", code.as_str())]
 pub struct ApiError {
-    pub(crate) code: Code,
+    pub(crate) code: ApiErrorCode,
     pub(crate) message: Cow<'static, str>,
     pub(crate) hint: Cow<'static, str>,
     pub(crate) retry_after: Option<Duration>,
@@ -37,8 +37,9 @@ pub struct ApiError {
 }
 
 impl ApiError {
-    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
-        let waits = matches!(code, Code::TooManyRequests | Code::Unavailable | Code::Timeout);
+    pub fn new(code: ApiErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
+        let waits =
+            matches!(code, ApiErrorCode::TooManyRequests | ApiErrorCode::Unavailable | ApiErrorCode::Timeout);
         Self {
             code,
             message: message.into(),
@@ -51,18 +52,18 @@ impl ApiError {
     }
 
     /// The error in the table's own words.
-    pub fn plain(code: Code) -> Self {
+    pub fn plain(code: ApiErrorCode) -> Self {
         Self::new(code, code.message())
     }
 
     /// A failure that is ours: the client learns only that it happened.
     pub fn internal(cause: impl Into<Cause>) -> Self {
-        Self::plain(Code::Internal).caused_by(cause)
+        Self::plain(ApiErrorCode::Internal).caused_by(cause)
     }
 
     /// Something the server needs is away: the database, the disk, a provider.
     pub fn unavailable(cause: impl Into<Cause>) -> Self {
-        Self::plain(Code::Unavailable).caused_by(cause)
+        Self::plain(ApiErrorCode::Unavailable).caused_by(cause)
     }
 
     /// What to do next, when more can be said than the table does.
@@ -91,7 +92,7 @@ impl ApiError {
         Self { cause: Some(cause.into()), ..self }
     }
 
-    pub fn code(&self) -> Code {
+    pub fn code(&self) -> ApiErrorCode {
         self.code
     }
 
@@ -127,7 +128,7 @@ impl IntoResponse for ApiError {
                 response.headers_mut().insert(RETRY_AFTER, value);
             }
         }
-        if self.code == Code::Unauthenticated {
+        if self.code == ApiErrorCode::Unauthenticated {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response.extensions_mut().insert(Arc::new(self));
@@ -144,7 +145,7 @@ pub struct ErrorBody {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
     /// For programs.
-    pub code: Code,
+    pub code: ApiErrorCode,
     /// What happened, for people.
     pub message: String,
     /// What to do next.
@@ -175,10 +176,10 @@ mod tests {
 
     #[test]
     fn waiting_is_in_whole_seconds_rounded_up() {
-        let limited = ApiError::plain(Code::TooManyRequests).retry_after(Duration::from_millis(1200));
+        let limited = ApiError::plain(ApiErrorCode::TooManyRequests).retry_after(Duration::from_millis(1200));
         assert_eq!(limited.into_response().headers()[RETRY_AFTER], "2");
-        let at_once = ApiError::plain(Code::Unavailable).retry_after(Duration::ZERO);
+        let at_once = ApiError::plain(ApiErrorCode::Unavailable).retry_after(Duration::ZERO);
         assert_eq!(at_once.into_response().headers()[RETRY_AFTER], "1");
-        assert!(ApiError::plain(Code::NotFound).into_response().headers().get(RETRY_AFTER).is_none());
+        assert!(ApiError::plain(ApiErrorCode::NotFound).into_response().headers().get(RETRY_AFTER).is_none());
     }
 }

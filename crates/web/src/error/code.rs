@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 /// What went wrong, as a client's program reads it. Codes are only ever added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+#[schema(as = Code)]
+pub enum ApiErrorCode {
     BadRequest,
     Unauthenticated,
     Forbidden,
@@ -43,7 +44,7 @@ const fn row(status: StatusCode, name: &'static str, message: &'static str, hint
     Row { status, name, message, hint }
 }
 
-impl Code {
+impl ApiErrorCode {
     pub const ALL: [Self; 15] = [
         Self::BadRequest,
         Self::Unauthenticated,
@@ -114,9 +115,9 @@ mod tests {
 
     #[test]
     fn the_table_and_the_wire_use_the_same_word_once() {
-        let names: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(names.len(), Code::ALL.len());
-        for code in Code::ALL {
+        let names: BTreeSet<&str> = ApiErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(names.len(), ApiErrorCode::ALL.len());
+        for code in ApiErrorCode::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
             assert!(code.status().is_client_error() || code.status().is_server_error());
         }
@@ -124,8 +125,8 @@ mod tests {
 
     #[test]
     fn a_foreign_status_keeps_its_side() {
-        assert_eq!(Code::for_status(StatusCode::SERVICE_UNAVAILABLE), Code::Unavailable);
-        assert_eq!(Code::for_status(StatusCode::IM_A_TEAPOT), Code::BadRequest);
-        assert_eq!(Code::for_status(StatusCode::BAD_GATEWAY), Code::Internal);
+        assert_eq!(ApiErrorCode::for_status(StatusCode::SERVICE_UNAVAILABLE), ApiErrorCode::Unavailable);
+        assert_eq!(ApiErrorCode::for_status(StatusCode::IM_A_TEAPOT), ApiErrorCode::BadRequest);
+        assert_eq!(ApiErrorCode::for_status(StatusCode::BAD_GATEWAY), ApiErrorCode::Internal);
     }
 }

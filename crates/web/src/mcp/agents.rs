@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use munshi_agent::{Fate, KeyUse, ReceiveOptions};
-use munshi_identity::keys::SpeaksAs;
-use munshi_tiers::Resolution;
-use munshi_types::{ClientScreen, Inbound, MessageId, RunId, To};
+use munshi_agent::{IngestStatus, KeyUse, ReceiveOptions};
+use munshi_identity::keys::KeySpeaker;
+use munshi_tiers::BindingResolution;
+use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, RunId};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::told;
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::api::ask::invalid;
-use crate::api::speaker::{Speaker, client_of};
+use crate::api::speaker::{ApiSpeaker, client_of};
 use crate::error::ApiError;
 use crate::routes::chat::send::{ChatAdmission, admit, same_words};
 
@@ -27,8 +27,8 @@ struct Asked {
 
 /// Says something and waits for the answer; the turn goes on even where nobody waits any more.
 pub(crate) async fn ask(
-    key: &Key,
-    place: &Resolution,
+    key: &AuthorizedCaller,
+    place: &BindingResolution,
     arguments: JsonObject,
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
@@ -41,15 +41,15 @@ pub(crate) async fn ask(
         ));
     }
     let speaker = match asked.person.as_deref() {
-        Some(person) => Speaker::called(key, person)?,
-        None => Speaker::of_key(key),
+        Some(person) => ApiSpeaker::called(key, person)?,
+        None => ApiSpeaker::of_key(key),
     };
     let ChatAdmission { person, limits } = admit(key, &speaker, place).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
-    let inbound = Inbound {
+    let inbound = InboundMessage {
         channel: speaker.channel,
-        to: To::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
+        to: InboundTarget::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
         from,
         outside_id: asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string()),
         text: asked.message.clone(),
@@ -61,17 +61,21 @@ pub(crate) async fn ask(
     };
     munshi_agent::fit::check(&inbound)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.
-    let key_use = Some(KeyUse { speaks_as: SpeaksAs::Program, ..key.usage() });
+    let key_use = Some(KeyUse { speaks_as: KeySpeaker::Program, ..key.usage() });
     let options = ReceiveOptions { limits, key_use, ..ReceiveOptions::default() };
     let received = key.api.engine.receive_limited(inbound, options).await?;
-    if received.fate == Fate::SeenBefore {
+    if received.fate == IngestStatus::SeenBefore {
         same_words(&key.api, &received, asked.message).await?;
     }
     hear(key, received.run, patience).await
 }
 
 /// The answer of a turn, or that it is being worked on.
-pub(crate) async fn hear(key: &Key, run: RunId, patience: Duration) -> Result<CallToolResult, ApiError> {
+pub(crate) async fn hear(
+    key: &AuthorizedCaller,
+    run: RunId,
+    patience: Duration,
+) -> Result<CallToolResult, ApiError> {
     let outcome = key.api.engine.outcome(key.tenant(), run);
     match tokio::time::timeout(patience, outcome).await {
         Ok(outcome) => Ok(told::outcome(&outcome?)),

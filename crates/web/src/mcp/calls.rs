@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use munshi_agent::direct::{Direct, Offered};
-use munshi_identity::keys::{Access, Area};
+use munshi_agent::direct::{DirectCall, DirectTool};
+use munshi_identity::keys::{ApiAccess, Area};
 use munshi_safety::budget;
-use munshi_safety::pipeline::Wanted;
-use munshi_tools::Answer;
+use munshi_safety::pipeline::ProposalMode;
+use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, Id, KeyId};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde_json::Value;
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::listed::{DRY_RUN, KEY, own};
 use super::told;
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::api::ask::invalid;
 use crate::error::ApiError;
 
@@ -23,14 +23,14 @@ const LONGEST_KEY: usize = 200;
 /// Does it, asks a person first, or says why not. `given` is the key that came beside the arguments. What takes longer than
 /// it is waited for goes on by itself.
 pub(crate) async fn call(
-    key: &Key,
-    offered: Offered,
+    key: &AuthorizedCaller,
+    offered: DirectTool,
     mut arguments: JsonObject,
     given: Option<String>,
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
     let spec = &offered.tool.known.spec;
-    let access = if spec.effect.writes() { Access::Write } else { Access::Read };
+    let access = if spec.effect.writes() { ApiAccess::Write } else { ApiAccess::Read };
     key.may(Area::Tools, access)?;
     admit(key).await?;
     let ours: Vec<&str> = own(spec).into_iter().map(|(name, _)| name).collect();
@@ -42,8 +42,8 @@ pub(crate) async fn call(
         Some(_) => return Err(invalid(KEY, "it is a text")),
     };
     let wanted = match take(DRY_RUN) {
-        None | Some(Value::Bool(false)) => Wanted::Act,
-        Some(Value::Bool(true)) => Wanted::Rehearsal,
+        None | Some(Value::Bool(false)) => ProposalMode::Act,
+        Some(Value::Bool(true)) => ProposalMode::Rehearsal,
         Some(_) => return Err(invalid(DRY_RUN, "it is true or false")),
     };
     let act = match once {
@@ -53,16 +53,16 @@ pub(crate) async fn call(
     };
     let who = key.caller.principal.clone();
     let caller = key.caller.key;
-    let direct = Direct { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
+    let direct = DirectCall { who, key: caller, offered, arguments: Value::Object(arguments), act, wanted };
     let answer = match tokio::time::timeout(patience, key.api.engine.call_tool(direct)).await {
         Ok(answer) => answer?,
-        Err(_) => Answer::Running { act },
+        Err(_) => ToolAnswer::Running { act },
     };
     Ok(told::answer(&answer, wanted))
 }
 
 /// A call counts as a message does.
-pub(super) async fn admit(key: &Key) -> Result<(), ApiError> {
+pub(super) async fn admit(key: &AuthorizedCaller) -> Result<(), ApiError> {
     let (api, tenant, office) = (&key.api, key.tenant(), key.api.office.clone());
     let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
     let of_tenant = api.limits.tenant(tenant, plan)?;
@@ -74,9 +74,9 @@ pub(super) async fn admit(key: &Key) -> Result<(), ApiError> {
 }
 
 /// The same for the same key of the same API key. What was only tried out under a key is not what is done under it.
-fn act_of(key: KeyId, wanted: Wanted, text: &str) -> ActId {
+fn act_of(key: KeyId, wanted: ProposalMode, text: &str) -> ActId {
     let mut hash = Sha256::new();
-    if wanted == Wanted::Rehearsal {
+    if wanted == ProposalMode::Rehearsal {
         hash.update("rehearsal");
     }
     hash.update(key.as_uuid().as_bytes());
@@ -89,16 +89,16 @@ fn act_of(key: KeyId, wanted: Wanted, text: &str) -> ActId {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
     #[test]
     fn a_key_is_one_act_of_one_caller() {
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         let (one, other): (KeyId, KeyId) = (ids.next(), ids.next());
-        let act_of = |key, text| super::act_of(key, Wanted::Act, text);
+        let act_of = |key, text| super::act_of(key, ProposalMode::Act, text);
         assert_eq!(act_of(one, "a"), act_of(one, "a"));
         assert_ne!(act_of(one, "a"), act_of(one, "b"));
         assert_ne!(act_of(one, "a"), act_of(other, "a"));
-        assert_ne!(act_of(one, "a"), super::act_of(one, Wanted::Rehearsal, "a"));
+        assert_ne!(act_of(one, "a"), super::act_of(one, ProposalMode::Rehearsal, "a"));
     }
 }

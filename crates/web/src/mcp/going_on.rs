@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_identity::keys::{Access, Area, Caller};
-use munshi_safety::acts::{Act, State};
+use munshi_identity::keys::{ApiAccess, ApiCaller, Area};
+use munshi_safety::acts::{Act, ActState};
 use munshi_safety::{acts, approvals};
 use munshi_store::Tx;
-use munshi_tiers::Resolution;
-use munshi_tools::Answer;
+use munshi_tiers::BindingResolution;
+use munshi_tools::ToolAnswer;
 use munshi_types::{ActId, ApprovalId, BindingId, RunId};
 use rmcp::model::{CallToolResult, JsonObject};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{agents, calls, told};
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::api::ask::invalid;
 use crate::api::missing;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::runs::read::open_to;
 
 /// How often one looks whether a call under way has ended.
@@ -40,8 +40,8 @@ enum Which {
 }
 
 pub(crate) async fn go_on(
-    key: &Key,
-    places: &[Arc<Resolution>],
+    key: &AuthorizedCaller,
+    places: &[Arc<BindingResolution>],
     arguments: JsonObject,
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
@@ -51,7 +51,7 @@ pub(crate) async fn go_on(
         (Some(approval), None, None) => act(key, places, Which::Approval(approval), patience).await,
         (None, Some(id), None) => act(key, places, Which::Act(id), patience).await,
         (None, None, Some(run)) => {
-            key.may(Area::Chat, Access::Read)?;
+            key.may(Area::Chat, ApiAccess::Read)?;
             open_to(key, run).await?;
             agents::hear(key, run, patience).await
         }
@@ -62,36 +62,36 @@ pub(crate) async fn go_on(
 /// Goes on with an act that this key had asked for itself, or another of the same person. The answer of a turn is the
 /// turn's to hear.
 async fn act(
-    key: &Key,
-    places: &[Arc<Resolution>],
+    key: &AuthorizedCaller,
+    places: &[Arc<BindingResolution>],
     which: Which,
     patience: Duration,
 ) -> Result<CallToolResult, ApiError> {
-    key.may(Area::Tools, Access::Read)?;
+    key.may(Area::Tools, ApiAccess::Read)?;
     calls::admit(key).await?;
     let gone = || match which {
         Which::Approval(id) => missing("approval", &id.to_string()),
         Which::Act(id) => {
             let what = format!("There is no act {id} that this key has begun.");
-            ApiError::new(Code::NotFound, what).hint("Give the id that the earlier answer had.")
+            ApiError::new(ApiErrorCode::NotFound, what).hint("Give the id that the earlier answer had.")
         }
     };
     let caller = key.caller.clone();
     let read = move |tx: &mut Tx<'_>| own(tx, &caller, which);
     let (known, binding) = key.api.db.read(key.tenant(), read).await?.ok_or_else(gone)?;
     if known.effect.writes() {
-        key.may(Area::Tools, Access::Write)?;
+        key.may(Area::Tools, ApiAccess::Write)?;
     }
     let place = places.iter().find(|place| place.binding_id == binding).ok_or_else(gone)?;
     let answer = match tokio::time::timeout(patience, end(key, place, known.id)).await {
         Ok(answer) => answer?.ok_or_else(gone)?,
-        Err(_) => Answer::Running { act: known.id },
+        Err(_) => ToolAnswer::Running { act: known.id },
     };
     Ok(told::answer(&answer, known.rests_on.wanted))
 }
 
 /// The act and its binding, where it is the caller's own. A role is no one: of two keys that stand for it, each has its own.
-fn own(tx: &mut Tx<'_>, caller: &Caller, which: Which) -> munshi_safety::Result<Option<(Act, BindingId)>> {
+fn own(tx: &mut Tx<'_>, caller: &ApiCaller, which: Which) -> munshi_safety::Result<Option<(Act, BindingId)>> {
     let id = match which {
         Which::Act(id) => Some(id),
         Which::Approval(id) => approvals::find(tx, id)?.map(|approval| approval.act),
@@ -107,11 +107,15 @@ fn own(tx: &mut Tx<'_>, caller: &Caller, which: Which) -> munshi_safety::Result<
 }
 
 /// What came of it, once it is no longer being done.
-async fn end(key: &Key, place: &Arc<Resolution>, id: ActId) -> Result<Option<Answer>, ApiError> {
+async fn end(
+    key: &AuthorizedCaller,
+    place: &Arc<BindingResolution>,
+    id: ActId,
+) -> Result<Option<ToolAnswer>, ApiError> {
     loop {
         let act = key.api.db.read(key.tenant(), move |tx| acts::find(tx, id)).await?;
         match act.map(|act| act.state) {
-            Some(State::Intended | State::Rehearsing) => tokio::time::sleep(EVERY).await,
+            Some(ActState::Intended | ActState::Rehearsing) => tokio::time::sleep(EVERY).await,
             _ => return Ok(key.api.engine.resume_tool(place.clone(), id).await?),
         }
     }

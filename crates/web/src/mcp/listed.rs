@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use munshi_agent::direct::Offered;
-use munshi_tiers::Resolution;
-use munshi_tools::Maker;
+use munshi_agent::direct::DirectTool;
+use munshi_tiers::BindingResolution;
+use munshi_tools::ConnectorOrigin;
 use munshi_types::{Effect, ToolSpec};
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::reach::agent_name;
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 
 /// Where a tool says in our words what it does, so that another Munshi can vouch for it.
 const DECLARES: &str = "munshi/tool";
@@ -21,13 +21,13 @@ pub(crate) const DRY_RUN: &str = "dry_run";
 pub(crate) const GO_ON: &str = "go_on";
 
 /// A tool of ours.
-pub(crate) fn tool(one: &Offered) -> Tool {
+pub(crate) fn tool(one: &DirectTool) -> Tool {
     let (spec, connector) = (&one.tool.known.spec, &one.tool.known.connector);
     let writes = spec.effect.writes();
     let annotations = ToolAnnotations::new()
         .read_only(!writes)
         .destructive(writes && (spec.destructive || spec.dangerous))
-        .open_world(connector.maker == Maker::Foreign);
+        .open_world(connector.maker == ConnectorOrigin::Foreign);
     let mut tool = Tool::new(spec.name.to_string(), spec.description.clone(), schema(spec));
     tool.annotations = Some(annotations);
     if connector.declares {
@@ -87,7 +87,7 @@ fn declared(spec: &ToolSpec) -> Value {
 }
 
 /// A binding, which answers.
-pub(crate) fn agent(key: &Key, place: &Resolution) -> Tool {
+pub(crate) fn agent(key: &AuthorizedCaller, place: &BindingResolution) -> Tool {
     let (human, team) = (&place.human.body, &place.team.body);
     let description = format!(
         "Asks {} of {} at {}. A whole turn: it remembers the conversation, may use tools of its own, and answers in \

@@ -10,12 +10,12 @@ use rmcp::service::{Peer, RequestContext};
 const EVERY: Duration = Duration::from_secs(5);
 
 /// The steps of one call: taken, at work, done; between the last two, a sign of life now and then.
-pub(crate) struct Progress {
+pub(crate) struct McpCallProgress {
     to: Option<(Peer<RoleServer>, ProgressToken)>,
     steps: f64,
 }
 
-impl Progress {
+impl McpCallProgress {
     pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
         let to = context.meta.get_progress_token().map(|token| (context.peer.clone(), token));
         Self { to, steps: 0.0 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use munshi_agent::direct::Offered;
-use munshi_identity::keys::{Access, Area};
-use munshi_tiers::{Answer, Resolution, history};
+use munshi_agent::direct::DirectTool;
+use munshi_identity::keys::{ApiAccess, Area};
+use munshi_tiers::{AddressResolution, BindingResolution, history};
 use munshi_types::tier::{TierKind, TierStatus};
 use munshi_types::{BindingId, Id};
 
-use crate::api::access::Key;
-use crate::error::{ApiError, Code};
+use crate::api::access::AuthorizedCaller;
+use crate::error::{ApiError, ApiErrorCode};
 
 /// What every agent's tool is called before its binding's name.
 const ASK: &str = "ask_";
 
 /// The bindings this key reaches, as they lead now, by name. Those that are closed are left out.
-pub(crate) async fn places(key: &Key) -> Result<Vec<Arc<Resolution>>, ApiError> {
+pub(crate) async fn places(key: &AuthorizedCaller) -> Result<Vec<Arc<BindingResolution>>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
     let bindings = tiers.into_iter().filter(|tier| {
@@ -25,12 +25,16 @@ pub(crate) async fn places(key: &Key) -> Result<Vec<Arc<Resolution>>, ApiError> 
     let mut places = Vec::new();
     for tier in bindings {
         match key.api.resolver.by_name(&tenant.name, &tier.name, None).await? {
-            Answer::Bound(place) => places.push(place),
-            Answer::TenantPaused(name) => {
+            AddressResolution::Bound(place) => places.push(place),
+            AddressResolution::TenantPaused(name) => {
                 let what = format!("{name} rests for now; nothing is done until it is woken.");
-                return Err(ApiError::new(Code::Conflict, what).hint("`munshi tenant resume` wakes it."));
+                return Err(
+                    ApiError::new(ApiErrorCode::Conflict, what).hint("`munshi tenant resume` wakes it.")
+                );
             }
-            Answer::TenantArchived(_) | Answer::BindingArchived { .. } | Answer::Unknown => {}
+            AddressResolution::TenantArchived(_)
+            | AddressResolution::BindingArchived { .. }
+            | AddressResolution::Unknown => {}
         }
     }
     places.sort_by(|one, other| one.binding_name.cmp(&other.binding_name));
@@ -40,26 +44,26 @@ pub(crate) async fn places(key: &Key) -> Result<Vec<Arc<Resolution>>, ApiError> 
 /// The tools that are open to the key, by name; none where it does not open tools, and those that only look where it
 /// opens no more.
 pub(crate) async fn tools(
-    key: &Key,
-    places: &[Arc<Resolution>],
+    key: &AuthorizedCaller,
+    places: &[Arc<BindingResolution>],
     only: Option<&str>,
-) -> Result<Vec<Offered>, ApiError> {
-    if key.caller.may(Area::Tools, Access::Read).is_err() {
+) -> Result<Vec<DirectTool>, ApiError> {
+    if key.caller.may(Area::Tools, ApiAccess::Read).is_err() {
         return Ok(Vec::new());
     }
     let mut tools = key.api.engine.open_tools(&key.caller.principal, places, only).await?;
-    if key.caller.may(Area::Tools, Access::Write).is_err() {
+    if key.caller.may(Area::Tools, ApiAccess::Write).is_err() {
         tools.retain(|one| !one.tool.known.spec.effect.writes());
     }
     Ok(tools)
 }
 
 /// Whether the key may ask agents.
-pub(crate) fn asks(key: &Key) -> bool {
-    key.caller.may(Area::Chat, Access::Write).is_ok()
+pub(crate) fn asks(key: &AuthorizedCaller) -> bool {
+    key.caller.may(Area::Chat, ApiAccess::Write).is_ok()
 }
 
 /// What the agent of a binding is called. A binding's name has dashes and no underscores, so no two are called alike.
-pub(crate) fn agent_name(place: &Resolution) -> String {
+pub(crate) fn agent_name(place: &BindingResolution) -> String {
     format!("{ASK}{}", place.binding_name.as_str().replace('-', "_"))
 }

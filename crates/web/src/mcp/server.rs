@@ -13,9 +13,9 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
-use super::progress::Progress;
+use super::progress::McpCallProgress;
 use super::{agents, calls, going_on, listed, reach, told};
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::error::ApiError;
 
 /// Our own key of a write, as our host sends it beside the arguments.
@@ -29,9 +29,9 @@ const INSTRUCTIONS: &str = "The tools of a business and the agents that speak fo
     What takes long is answered with the id of its act or run. With any of these `go_on` hears what came of it.";
 
 /// Made anew for every request; whose it is stands in the request.
-pub(crate) struct Server;
+pub(crate) struct McpServerHandler;
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServerHandler {
     fn get_info(&self) -> ServerConfig {
         let about = Implementation::new("munshi", env!("CARGO_PKG_VERSION")).with_title("Munshi");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -72,7 +72,7 @@ impl ServerHandler for Server {
         let key = key_of(&context)?;
         let given = context.meta.0.0.get(KEY).and_then(|value| value.as_str()).map(str::to_owned);
         let arguments = request.arguments.unwrap_or_default();
-        let progress = Progress::of(&context);
+        let progress = McpCallProgress::of(&context);
         let patience = if progress.is_heard() { LONG } else { key.api.patience };
         let called = Called { name: &request.name, arguments, given, patience };
         match progress.during(call(&key, called)).await {
@@ -123,9 +123,9 @@ impl ServerHandler for Server {
 }
 
 /// The route has put it there.
-fn key_of(context: &RequestContext<RoleServer>) -> Result<Arc<Key>, ErrorData> {
+fn key_of(context: &RequestContext<RoleServer>) -> Result<Arc<AuthorizedCaller>, ErrorData> {
     let parts = context.extensions.get::<Parts>();
-    let key = parts.and_then(|parts| parts.extensions.get::<Arc<Key>>());
+    let key = parts.and_then(|parts| parts.extensions.get::<Arc<AuthorizedCaller>>());
     key.cloned().ok_or_else(|| ErrorData::internal_error("the request has no key", None))
 }
 
@@ -135,7 +135,7 @@ fn fault(error: &ApiError) -> ErrorData {
 }
 
 /// Everything the key reaches, by name. Where a tool goes by an agent's name, it is the tool that is meant.
-async fn all(key: &Key) -> Result<Vec<Tool>, ApiError> {
+async fn all(key: &AuthorizedCaller) -> Result<Vec<Tool>, ApiError> {
     let places = reach::places(key).await?;
     let mut all: Vec<Tool> = reach::tools(key, &places, None).await?.iter().map(listed::tool).collect();
     if reach::asks(key) {
@@ -162,7 +162,7 @@ struct Called<'a> {
 }
 
 /// None where the key reaches nothing of that name.
-async fn call(key: &Key, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
+async fn call(key: &AuthorizedCaller, called: Called<'_>) -> Result<Option<CallToolResult>, ApiError> {
     let Called { name, arguments, given, patience } = called;
     let places = reach::places(key).await?;
     if let Some(offered) = reach::tools(key, &places, Some(name)).await?.pop() {

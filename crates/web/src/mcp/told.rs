@@ -1,26 +1,26 @@
 //! What came of it, in the protocol's form: words for a model, and the same for programs.
 
-use munshi_agent::{Outcome, RunState};
+use munshi_agent::{RunOutcome, RunState};
 use munshi_safety::approvals::Approval;
-use munshi_safety::pipeline::Wanted;
-use munshi_tools::Answer;
+use munshi_safety::pipeline::ProposalMode;
+use munshi_tools::ToolAnswer;
 use munshi_types::RunId;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
 use super::listed::GO_ON;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::middleware::log_error;
 
 /// Where a failed result says more about the failure, so that another Munshi knows whether it may have happened.
 const FAILURE: &str = "munshi/failure";
 
 /// What a tool's call came to.
-pub(crate) fn answer(answer: &Answer, wanted: Wanted) -> CallToolResult {
+pub(crate) fn answer(answer: &ToolAnswer, wanted: ProposalMode) -> CallToolResult {
     let told = answer.for_model();
     let about = json!({
         "code": told["code"], "retryable": told["retryable"] == true,
-        "maybe": matches!(answer, Answer::Unknown { .. } | Answer::Running { .. } | Answer::Working { .. }),
+        "maybe": matches!(answer, ToolAnswer::Unknown { .. } | ToolAnswer::Running { .. } | ToolAnswer::Working { .. }),
     });
     let mut result = shown(answer, wanted, told);
     if result.is_error == Some(true) {
@@ -33,19 +33,19 @@ fn failure(about: Value) -> MetaObject {
     MetaObject([(FAILURE.to_owned(), about)].into_iter().collect())
 }
 
-fn shown(answer: &Answer, wanted: Wanted, mut told: Value) -> CallToolResult {
+fn shown(answer: &ToolAnswer, wanted: ProposalMode, mut told: Value) -> CallToolResult {
     match (answer, wanted) {
-        (Answer::Done(_), _) | (Answer::Rehearsed(_), Wanted::Rehearsal) => done(told),
-        (Answer::Rehearsed(_), Wanted::Act) => {
+        (ToolAnswer::Done(_), _) | (ToolAnswer::Rehearsed(_), ProposalMode::Rehearsal) => done(told),
+        (ToolAnswer::Rehearsed(_), ProposalMode::Act) => {
             told["ok"] = json!(false);
             not_done(format!("It was only tried out; nothing is done. {told}"), told)
         }
-        (Answer::Waiting(approval), _) => {
+        (ToolAnswer::Waiting(approval), _) => {
             told["words"] = json!(approval.words);
             told["expires_at"] = json!(approval.expires_at);
             not_done(waiting(approval), told)
         }
-        (Answer::Running { act }, _) => {
+        (ToolAnswer::Running { act }, _) => {
             told["act"] = json!(act);
             let text = format!(
                 "It is being done at this moment, and goes on by itself. Call {GO_ON} with {{\"act\": \"{act}\"}} to hear \
@@ -68,7 +68,7 @@ fn waiting(approval: &Approval) -> String {
 }
 
 /// What an agent said.
-pub(crate) fn outcome(outcome: &Outcome) -> CallToolResult {
+pub(crate) fn outcome(outcome: &RunOutcome) -> CallToolResult {
     let mut told = json!({ "run": outcome.run, "session": outcome.session, "state": outcome.state,
         "text": outcome.text, "suggestions": outcome.suggestions });
     let mut text = outcome.text.clone();
@@ -98,14 +98,13 @@ pub(crate) fn working(run: RunId) -> CallToolResult {
 /// A no of ours, for the client's model; what is our own fault is the protocol's error.
 pub(crate) fn refused(error: &ApiError) -> Result<CallToolResult, ErrorData> {
     log_error(error);
-    if matches!(error.code(), Code::Internal | Code::Unavailable) {
+    if matches!(error.code(), ApiErrorCode::Internal | ApiErrorCode::Unavailable) {
         return Err(ErrorData::internal_error(format!("{} {}", error.message, error.hint), None));
     }
     let told =
         json!({ "ok": false, "code": error.code(), "detail": error.message, "suggestion": error.hint });
     // Said before anything was done.
-    let about =
-        json!({ "code": error.code(), "retryable": error.code() == Code::TooManyRequests, "maybe": false });
+    let about = json!({ "code": error.code(), "retryable": error.code() == ApiErrorCode::TooManyRequests, "maybe": false });
     let mut result = not_done(format!("{} {}", error.message, error.hint), told);
     result.meta = Some(failure(about));
     Ok(result)

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use munshi_types::{Id, Ids};
+use munshi_types::{Id, IdGenerator};
 use uuid::Uuid;
 
 use crate::app::App;
@@ -39,7 +39,7 @@ impl RequestId {
         sane.then(|| Self(text.into()))
     }
 
-    fn fresh(ids: &Ids) -> Self {
+    fn fresh(ids: &IdGenerator) -> Self {
         Self(ids.next::<Fresh>().to_string().into())
     }
 }

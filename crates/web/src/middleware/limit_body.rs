@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use http_body::Body as _;
 use http_body_util::Limited;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// A body that announces its length is refused before it is read. One that does not is cut off at the limit:
 /// reading it fails, and extractors answer 413.
@@ -21,7 +21,7 @@ pub(crate) async fn limit_body(State(limit): State<usize>, request: Request, nex
 
 fn too_large(announced: u64, limit: usize) -> ApiError {
     ApiError::new(
-        Code::TooLarge,
+        ApiErrorCode::TooLarge,
         format!("The request body has {announced} bytes; at most {limit} are taken."),
     )
 }

@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body::{Frame, SizeHint};
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Bounds the time up to the response's head; a stream that has begun may go on for as long as it likes.
 ///
@@ -23,8 +23,10 @@ pub(crate) async fn limit_time(State(limit): State<Duration>, request: Request, 
     let request = request.map(|body| Body::new(Watched { body, waiting: waiting.clone() }));
     match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
-        Err(_) if waiting.load(Ordering::Relaxed) => ApiError::plain(Code::SlowRequest).into_response(),
-        Err(_) => ApiError::plain(Code::Timeout).into_response(),
+        Err(_) if waiting.load(Ordering::Relaxed) => {
+            ApiError::plain(ApiErrorCode::SlowRequest).into_response()
+        }
+        Err(_) => ApiError::plain(ApiErrorCode::Timeout).into_response(),
     }
 }
 

@@ -11,14 +11,14 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use super::{RequestId, UNMATCHED};
-use crate::document::Document;
+use crate::document::ApiDocument;
 
 /// Asked every few seconds by machines: their lines are for debugging only.
 const PROBES: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// Opens the span `http.<resource>.<verb>`. The raw path and query never reach a log: they may hold tokens and names.
 pub(crate) async fn observe(
-    State(document): State<Arc<Document>>,
+    State(document): State<Arc<ApiDocument>>,
     matched: Option<MatchedPath>,
     id: RequestId,
     request: Request,

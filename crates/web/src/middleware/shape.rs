@@ -13,9 +13,9 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 
 use super::RequestId;
-use crate::account::fault::Shown;
-use crate::account::words::Words;
-use crate::error::{ApiError, Code};
+use crate::account::fault::PendingErrorPage;
+use crate::account::words::PagePhrases;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::{Json, shorten};
 use crate::openai;
 
@@ -29,9 +29,9 @@ pub(crate) async fn shape(
     next: Next,
 ) -> Response {
     let is_openai = matched.is_some_and(|path| openai::speaks(path.as_str()));
-    let words = Words::of(request.headers());
+    let words = PagePhrases::of(request.headers());
     let response = next.run(request).await;
-    if let Some(shown) = response.extensions().get::<Shown>().cloned() {
+    if let Some(shown) = response.extensions().get::<PendingErrorPage>().cloned() {
         log(&shown.0);
         return shown.page(words, response);
     }
@@ -97,7 +97,7 @@ async fn read(body: Body) -> String {
 
 /// Our error for a refusal made elsewhere. Its text reaches the client only if the fault is the client's.
 fn adopt(status: StatusCode, text: String) -> ApiError {
-    let code = Code::for_status(status);
+    let code = ApiErrorCode::for_status(status);
     if text.is_empty() {
         ApiError::plain(code)
     } else if status.is_client_error() {
@@ -109,5 +109,5 @@ fn adopt(status: StatusCode, text: String) -> ApiError {
 
 /// Answers for a handler that panicked. The panic hook has logged it already, with its place in the code.
 pub(crate) fn after_panic(_: Box<dyn Any + Send>) -> Response {
-    ApiError::plain(Code::Internal).into_response()
+    ApiError::plain(ApiErrorCode::Internal).into_response()
 }

@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::visitor::origin::{Origin, foreign};
+use crate::visitor::origin::{PageOrigin, foreign};
 use crate::visitor::place;
 
 const VISITS: &str = "/visit/";
@@ -24,7 +24,7 @@ const AGE: &str = "600";
 /// Cookies are never asked for: on others' pages a token says who it is.
 pub(crate) async fn share(State(app): State<App>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
-    let origin = Origin::of(request.headers());
+    let origin = PageOrigin::of(request.headers());
     if origin.is_own() || !(path.starts_with(VISITS) || path.starts_with(WORDS)) {
         return next.run(request).await;
     }
@@ -44,7 +44,7 @@ pub(crate) async fn share(State(app): State<App>, request: Request, next: Next) 
 }
 
 /// Words are everybody's; a place is for its tenant's hosts.
-async fn may_ask(app: &App, path: &str, origin: &Origin) -> Result<(), Response> {
+async fn may_ask(app: &App, path: &str, origin: &PageOrigin) -> Result<(), Response> {
     let Some(rest) = path.strip_prefix(VISITS) else { return Ok(()) };
     let name = rest.split('/').next().unwrap_or_default().replace("%3A", ":").replace("%3a", ":");
     let looked = async {

@@ -1,7 +1,7 @@
 //! Completions and their pieces.
 
-use munshi_agent::brought::Handing;
-use munshi_agent::{Outcome, Usage};
+use munshi_agent::brought::ClientCallRequest;
+use munshi_agent::{RunOutcome, TurnUsage};
 use munshi_types::{Id, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,14 +10,14 @@ use super::told::finish_reason;
 
 /// Of which completion something is.
 #[derive(Clone, Debug)]
-pub(crate) struct Named {
+pub(crate) struct CompletionIdentity {
     pub(crate) run: RunId,
     /// When it began, in seconds since 1970.
     pub(crate) created: i64,
     pub(crate) model: String,
 }
 
-impl Named {
+impl CompletionIdentity {
     fn id(&self) -> String {
         format!("chatcmpl-{}", self.run.as_uuid().simple())
     }
@@ -90,15 +90,15 @@ pub(crate) struct CompletionUsage {
     total_tokens: u64,
 }
 
-impl From<Usage> for CompletionUsage {
-    fn from(used: Usage) -> Self {
+impl From<TurnUsage> for CompletionUsage {
+    fn from(used: TurnUsage) -> Self {
         let (prompt_tokens, completion_tokens) = (used.input_tokens, used.output_tokens);
         Self { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
     }
 }
 
 impl Completion {
-    pub(crate) fn of(named: &Named, outcome: &Outcome) -> Self {
+    pub(crate) fn of(named: &CompletionIdentity, outcome: &RunOutcome) -> Self {
         let tool_calls = calls(&outcome.handed, |_| None);
         let content = (!outcome.text.is_empty() || tool_calls.is_empty()).then(|| outcome.text.clone());
         let message = CompletionMessage { role: "assistant", content, refusal: None, tool_calls };
@@ -114,8 +114,8 @@ impl Completion {
     }
 }
 
-fn calls(handed: &[Handing], index: impl Fn(usize) -> Option<usize>) -> Vec<CompletionCall> {
-    let call = |(at, one): (usize, &Handing)| CompletionCall {
+fn calls(handed: &[ClientCallRequest], index: impl Fn(usize) -> Option<usize>) -> Vec<CompletionCall> {
+    let call = |(at, one): (usize, &ClientCallRequest)| CompletionCall {
         index: index(at),
         id: one.id.clone(),
         kind: "function",
@@ -143,7 +143,7 @@ pub(crate) struct CompletionChunk {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ChunkChoice {
     index: u32,
-    delta: Delta,
+    delta: CompletionDelta,
     /// Always null.
     #[schema(value_type = Option<Object>)]
     logprobs: Option<()>,
@@ -152,7 +152,8 @@ pub(crate) struct ChunkChoice {
 }
 
 #[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Delta {
+#[schema(as = Delta)]
+pub(crate) struct CompletionDelta {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
     /// More of the reply.
@@ -164,30 +165,37 @@ pub(crate) struct Delta {
 
 /// Makes the pieces of one answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Pieces {
-    pub(crate) named: Named,
+pub(crate) struct CompletionChunkBuilder {
+    pub(crate) named: CompletionIdentity,
     pub(crate) include_usage: bool,
 }
 
-impl Pieces {
+impl CompletionChunkBuilder {
     pub(crate) fn first(&self) -> CompletionChunk {
-        self.piece(Delta { role: Some("assistant"), content: Some(String::new()), ..Delta::default() }, None)
+        self.piece(
+            CompletionDelta {
+                role: Some("assistant"),
+                content: Some(String::new()),
+                ..CompletionDelta::default()
+            },
+            None,
+        )
     }
 
     pub(crate) fn words(&self, text: String) -> CompletionChunk {
-        self.piece(Delta { content: Some(text), ..Delta::default() }, None)
+        self.piece(CompletionDelta { content: Some(text), ..CompletionDelta::default() }, None)
     }
 
     /// All that comes behind the words.
-    pub(crate) fn last(&self, outcome: &Outcome) -> Vec<CompletionChunk> {
+    pub(crate) fn last(&self, outcome: &RunOutcome) -> Vec<CompletionChunk> {
         let mut last = Vec::new();
         if !outcome.handed.is_empty() {
             let tool_calls = calls(&outcome.handed, Some);
-            last.push(self.piece(Delta { tool_calls, ..Delta::default() }, None));
+            last.push(self.piece(CompletionDelta { tool_calls, ..CompletionDelta::default() }, None));
         }
-        last.push(self.piece(Delta::default(), Some(finish_reason(outcome))));
+        last.push(self.piece(CompletionDelta::default(), Some(finish_reason(outcome))));
         if self.include_usage {
-            let piece = self.piece(Delta::default(), None);
+            let piece = self.piece(CompletionDelta::default(), None);
             last.push(CompletionChunk {
                 choices: Vec::new(),
                 usage: Some(Some(outcome.usage.into())),
@@ -197,7 +205,7 @@ impl Pieces {
         last
     }
 
-    fn piece(&self, delta: Delta, finish_reason: Option<&'static str>) -> CompletionChunk {
+    fn piece(&self, delta: CompletionDelta, finish_reason: Option<&'static str>) -> CompletionChunk {
         CompletionChunk {
             id: self.named.id(),
             object: "chat.completion.chunk",

@@ -4,19 +4,19 @@ use axum::extract::{FromRequest, Request};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::form::Refusal;
+use super::form::CompletionRefusal;
 use crate::json::{Json, shorten};
 
 /// A body, and the bytes it had: by those the same request is known again.
-pub(crate) struct Body<T> {
+pub(crate) struct CompletionsApiBody<T> {
     pub(crate) read: T,
     pub(crate) whole: String,
 }
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
-    type Rejection = Refusal;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for CompletionsApiBody<T> {
+    type Rejection = CompletionRefusal;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, CompletionRefusal> {
         let Json(mut value) = Json::<Value>::from_request(request, state).await?;
         let whole = value.to_string();
         clean(&mut value);
@@ -28,7 +28,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
                 "" => format!("The body does not fit: {words}."),
                 param => format!("`{param}` does not fit: {words}."),
             };
-            Refusal::at(param, message)
+            CompletionRefusal::at(param, message)
         })?;
         Ok(Self { read, whole })
     }

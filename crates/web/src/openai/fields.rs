@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::form::Refusal;
+use super::form::CompletionRefusal;
 use super::request::CompletionRequest;
 
 /// Refused unless they say what is so anyway.
@@ -34,25 +34,25 @@ const REFUSED: &[(&str, Harmless, &str)] = &[
 ];
 
 /// The names of fields that have no effect here.
-pub(crate) fn check(request: &CompletionRequest) -> Result<Vec<String>, Refusal> {
+pub(crate) fn check(request: &CompletionRequest) -> Result<Vec<String>, CompletionRefusal> {
     if request.n.is_some_and(|n| n != 1) {
         let message = "A turn has one answer: `n` is 1, or left out.";
-        return Err(Refusal::unsupported("n", message).code("unsupported_value"));
+        return Err(CompletionRefusal::unsupported("n", message).code("unsupported_value"));
     }
     if request.stream_options.is_some() && request.stream != Some(true) {
         let message = "`stream_options` is only for `stream: true`.";
-        return Err(Refusal::at("stream_options", message));
+        return Err(CompletionRefusal::at("stream_options", message));
     }
     for (name, value) in
         [("max_tokens", request.max_tokens), ("max_completion_tokens", request.max_completion_tokens)]
     {
         if value == Some(0) {
-            return Err(Refusal::at(name, format!("`{name}` is at least 1.")));
+            return Err(CompletionRefusal::at(name, format!("`{name}` is at least 1.")));
         }
     }
     for (name, is_harmless, message) in REFUSED {
         if request.rest.get(*name).is_some_and(|value| !is_harmless(value)) {
-            return Err(Refusal::unsupported(*name, *message));
+            return Err(CompletionRefusal::unsupported(*name, *message));
         }
     }
     let is_said = |(_, value): &(&String, &Value)| !is_nothing(value);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn checked(more: &Value) -> Result<Vec<String>, Refusal> {
+    fn checked(more: &Value) -> Result<Vec<String>, CompletionRefusal> {
         let mut body = json!({ "model": "counter", "messages": [] });
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         check(&serde_json::from_value(body).unwrap())

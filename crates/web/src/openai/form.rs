@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 
 /// Read by OpenAI's own libraries: whether asking again may help.
@@ -36,28 +36,29 @@ pub(crate) struct CompletionErrorDetail {
 
 /// An [`ApiError`] with what OpenAI's form says beside it. The `shape` middleware writes the body.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct CompletionRefusal {
     error: Box<ApiError>,
-    extra: Box<Extra>,
+    extra: Box<CompletionRefusalDetail>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Extra {
+pub(crate) struct CompletionRefusalDetail {
     param: Option<String>,
     code: Option<&'static str>,
     kind: Option<&'static str>,
     should_retry: Option<bool>,
 }
 
-impl Refusal {
+impl CompletionRefusal {
     /// Something in the request is not as it should be.
     pub(crate) fn at(param: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::at_error(param, ApiError::new(Code::BadRequest, message.into()).hint(""))
+        Self::at_error(param, ApiError::new(ApiErrorCode::BadRequest, message.into()).hint(""))
     }
 
     /// An error of ours that is about one part of the request.
     pub(crate) fn at_error(param: impl Into<String>, error: ApiError) -> Self {
-        let extra = Extra { param: Some(param.into()), ..Extra::default() };
+        let extra =
+            CompletionRefusalDetail { param: Some(param.into()), ..CompletionRefusalDetail::default() };
         Self { error: Box::new(error), extra: Box::new(extra) }
     }
 
@@ -69,7 +70,8 @@ impl Refusal {
     pub(crate) fn no_model(name: &str) -> Self {
         let name = crate::json::shorten(name);
         let message = format!("The model `{name}` does not exist or this key does not reach it.");
-        let error = ApiError::new(Code::NotFound, message).hint("GET /v1/models lists those it does.");
+        let error =
+            ApiError::new(ApiErrorCode::NotFound, message).hint("GET /v1/models lists those it does.");
         Self::at_error("model", error).code("model_not_found")
     }
 
@@ -84,8 +86,8 @@ impl Refusal {
     }
 
     /// Tells the client's library whether to send it again by itself.
-    pub(crate) fn retry(mut self, should: Retry) -> Self {
-        self.extra.should_retry = Some(should == Retry::Yes);
+    pub(crate) fn retry(mut self, should: ClientRetryAdvice) -> Self {
+        self.extra.should_retry = Some(should == ClientRetryAdvice::Yes);
         self
     }
 
@@ -96,24 +98,24 @@ impl Refusal {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Retry {
+pub(crate) enum ClientRetryAdvice {
     Yes,
     No,
 }
 
-impl From<ApiError> for Refusal {
+impl From<ApiError> for CompletionRefusal {
     fn from(error: ApiError) -> Self {
         Self { error: Box::new(error), extra: Box::default() }
     }
 }
 
-impl From<munshi_agent::Error> for Refusal {
+impl From<munshi_agent::Error> for CompletionRefusal {
     fn from(error: munshi_agent::Error) -> Self {
         ApiError::from(error).into()
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for CompletionRefusal {
     fn into_response(self) -> Response {
         let mut response = self.error.into_response();
         response.extensions_mut().insert(*self.extra);
@@ -123,10 +125,10 @@ impl IntoResponse for Refusal {
 
 /// Writes the body of an error, and the headers that OpenAI's libraries read.
 pub(crate) fn finish(mut response: Response, error: &ApiError) -> Response {
-    let extra = response.extensions().get::<Extra>().cloned();
+    let extra = response.extensions().get::<CompletionRefusalDetail>().cloned();
     let should_retry = extra.as_ref().and_then(|extra| extra.should_retry);
     let body = Json(told(error, extra.as_ref())).into_response();
-    if error.code() == Code::Invalid {
+    if error.code() == ApiErrorCode::Invalid {
         *response.status_mut() = StatusCode::BAD_REQUEST;
     }
     let waits =
@@ -137,7 +139,7 @@ pub(crate) fn finish(mut response: Response, error: &ApiError) -> Response {
     if let Some(should) = should_retry {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static(if should { "true" } else { "false" }));
     }
-    if error.code() == Code::TooManyRequests {
+    if error.code() == ApiErrorCode::TooManyRequests {
         let (limit, reset) = (error.limit.map(|limit| limit.to_string()), waits);
         let lines = [(LIMIT, limit), (REMAINING, Some("0".to_owned())), (RESET, reset)];
         for (name, value) in lines {
@@ -149,7 +151,7 @@ pub(crate) fn finish(mut response: Response, error: &ApiError) -> Response {
 }
 
 /// What is left of the key's requests, on an answer that went well.
-pub(crate) fn count(response: &mut Response, left: crate::api::limits::Left) {
+pub(crate) fn count(response: &mut Response, left: crate::api::limits::RequestRateStatus) {
     let headers = response.headers_mut();
     put(headers, LIMIT, Some(left.limit.to_string()));
     put(headers, REMAINING, Some(left.remaining.to_string()));
@@ -162,7 +164,7 @@ fn put(headers: &mut axum::http::HeaderMap, name: HeaderName, value: Option<Stri
     }
 }
 
-fn told(error: &ApiError, extra: Option<&Extra>) -> CompletionError {
+fn told(error: &ApiError, extra: Option<&CompletionRefusalDetail>) -> CompletionError {
     let (kind, code) = words(error.code());
     let message = match (error.message.as_ref(), error.hint.as_ref()) {
         (message, "") => message.to_owned(),
@@ -179,21 +181,23 @@ fn told(error: &ApiError, extra: Option<&Extra>) -> CompletionError {
 }
 
 /// OpenAI's own words for our codes; ours where it has none.
-const fn words(code: Code) -> (&'static str, &'static str) {
+const fn words(code: ApiErrorCode) -> (&'static str, &'static str) {
     const INVALID: &str = "invalid_request_error";
     match code {
-        Code::BadRequest | Code::Invalid => (INVALID, "invalid_value"),
-        Code::Unauthenticated => (INVALID, "invalid_api_key"),
-        Code::Forbidden => ("permission_error", "insufficient_permissions"),
-        Code::TooManyRequests => ("requests", "rate_limit_exceeded"),
-        Code::NotFound
-        | Code::MethodNotAllowed
-        | Code::SlowRequest
-        | Code::Conflict
-        | Code::TooLarge
-        | Code::ProofNeeded
-        | Code::UnsupportedMediaType => (INVALID, code.as_str()),
-        Code::Internal | Code::Unavailable | Code::Timeout => ("server_error", code.as_str()),
+        ApiErrorCode::BadRequest | ApiErrorCode::Invalid => (INVALID, "invalid_value"),
+        ApiErrorCode::Unauthenticated => (INVALID, "invalid_api_key"),
+        ApiErrorCode::Forbidden => ("permission_error", "insufficient_permissions"),
+        ApiErrorCode::TooManyRequests => ("requests", "rate_limit_exceeded"),
+        ApiErrorCode::NotFound
+        | ApiErrorCode::MethodNotAllowed
+        | ApiErrorCode::SlowRequest
+        | ApiErrorCode::Conflict
+        | ApiErrorCode::TooLarge
+        | ApiErrorCode::ProofNeeded
+        | ApiErrorCode::UnsupportedMediaType => (INVALID, code.as_str()),
+        ApiErrorCode::Internal | ApiErrorCode::Unavailable | ApiErrorCode::Timeout => {
+            ("server_error", code.as_str())
+        }
     }
 }
 
@@ -203,24 +207,25 @@ mod tests {
 
     #[test]
     fn every_error_has_openai_s_form() {
-        let sent = serde_json::to_value(Refusal::at("n", "Only 1.").body()).unwrap();
+        let sent = serde_json::to_value(CompletionRefusal::at("n", "Only 1.").body()).unwrap();
         let told = serde_json::json!({ "error": {
             "message": "Only 1.", "type": "invalid_request_error", "param": "n", "code": "invalid_value" } });
         assert_eq!(sent, told);
-        let lost = serde_json::to_value(Refusal::no_model("gpt-9").body()).unwrap();
+        let lost = serde_json::to_value(CompletionRefusal::no_model("gpt-9").body()).unwrap();
         assert_eq!(
             (&lost["error"]["code"], &lost["error"]["param"]),
             (&"model_not_found".into(), &"model".into())
         );
-        for code in Code::ALL {
+        for code in ApiErrorCode::ALL {
             assert!(!words(code).1.is_empty());
         }
     }
 
     #[test]
     fn a_limit_says_when_it_is_free_again() {
-        let error =
-            ApiError::plain(Code::TooManyRequests).retry_after(std::time::Duration::from_secs(7)).limit(600);
+        let error = ApiError::plain(ApiErrorCode::TooManyRequests)
+            .retry_after(std::time::Duration::from_secs(7))
+            .limit(600);
         let response = error.into_response();
         let shared = response.extensions().get::<std::sync::Arc<ApiError>>().unwrap().clone();
         let headers = finish(response, &shared).headers().clone();

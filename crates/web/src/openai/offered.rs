@@ -1,9 +1,9 @@
 //! The client's tools, as a turn takes them.
 
-use munshi_agent::brought::{Choice, Offered};
+use munshi_agent::brought::{ClientToolChoice, ClientToolSpec};
 use serde_json::{Value, json};
 
-use super::form::Refusal;
+use super::form::CompletionRefusal;
 use super::request::ClientTool;
 use crate::json::shorten;
 
@@ -12,83 +12,95 @@ const MOST: usize = 128;
 /// All of them together, in bytes: they stand in the prompt.
 const LARGEST: usize = 64 * 1024;
 
-pub(crate) fn offered(tools: Vec<ClientTool>) -> Result<Vec<Offered>, Refusal> {
+pub(crate) fn offered(tools: Vec<ClientTool>) -> Result<Vec<ClientToolSpec>, CompletionRefusal> {
     if tools.len() > MOST {
-        return Err(Refusal::at(
+        return Err(CompletionRefusal::at(
             "tools",
             format!("{} tools are too many: {MOST} are the most.", tools.len()),
         ));
     }
-    let mut read: Vec<Offered> = Vec::new();
+    let mut read: Vec<ClientToolSpec> = Vec::new();
     let mut size = 0;
     for (at, tool) in tools.into_iter().enumerate() {
         let tool = one(at, tool)?;
         if read.iter().any(|known| known.name == tool.name) {
             let message = format!("Two tools are called `{}`.", tool.name);
-            return Err(Refusal::at(format!("tools[{at}].function.name"), message));
+            return Err(CompletionRefusal::at(format!("tools[{at}].function.name"), message));
         }
         size += tool.name.len() + tool.description.len() + tool.parameters.to_string().len();
         read.push(tool);
     }
     match size > LARGEST {
-        true => Err(Refusal::at("tools", format!("The tools take {size} bytes: {LARGEST} are the most."))),
+        true => Err(CompletionRefusal::at(
+            "tools",
+            format!("The tools take {size} bytes: {LARGEST} are the most."),
+        )),
         false => Ok(read),
     }
 }
 
-fn one(at: usize, tool: ClientTool) -> Result<Offered, Refusal> {
+fn one(at: usize, tool: ClientTool) -> Result<ClientToolSpec, CompletionRefusal> {
     let here = |field: &str| format!("tools[{at}].{field}");
     let function = match (tool.kind.as_str(), tool.function) {
         ("function", Some(function)) => function,
-        ("function", None) => return Err(Refusal::at(here("function"), "The tool has no `function`.")),
+        ("function", None) => {
+            return Err(CompletionRefusal::at(here("function"), "The tool has no `function`."));
+        }
         (kind, _) => {
             let message = format!("Only tools of the type `function` are known, not `{}`.", shorten(kind));
-            return Err(Refusal::unsupported(here("type"), message));
+            return Err(CompletionRefusal::unsupported(here("type"), message));
         }
     };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !(1..=64).contains(&function.name.len()) || !function.name.chars().all(plain) {
         let message = "A tool's name has 1 to 64 letters, digits, underscores and dashes.";
-        return Err(Refusal::at(here("function.name"), message));
+        return Err(CompletionRefusal::at(here("function.name"), message));
     }
     let parameters = match function.parameters {
         None | Some(Value::Null) => json!({ "type": "object", "properties": {} }),
         Some(schema) if schema["type"] == "object" => schema,
         Some(_) => {
             let message = "A tool's parameters are a JSON Schema of `type` object.";
-            return Err(Refusal::at(here("function.parameters"), message));
+            return Err(CompletionRefusal::at(here("function.parameters"), message));
         }
     };
     let description = function.description.unwrap_or_default();
-    Ok(Offered { name: function.name, alias: None, description, parameters })
+    Ok(ClientToolSpec { name: function.name, alias: None, description, parameters })
 }
 
-pub(crate) fn choice(wanted: Option<&Value>, tools: &[Offered]) -> Result<Choice, Refusal> {
+pub(crate) fn choice(
+    wanted: Option<&Value>,
+    tools: &[ClientToolSpec],
+) -> Result<ClientToolChoice, CompletionRefusal> {
     let choice = match wanted {
-        None | Some(Value::Null) => Choice::Auto,
+        None | Some(Value::Null) => ClientToolChoice::Auto,
         Some(Value::String(word)) => match word.as_str() {
-            "auto" => Choice::Auto,
-            "none" => Choice::None,
-            "required" => Choice::Any,
+            "auto" => ClientToolChoice::Auto,
+            "none" => ClientToolChoice::None,
+            "required" => ClientToolChoice::Any,
             other => {
                 let message = format!("`{}` is no choice: auto, none, required, or a tool.", shorten(other));
-                return Err(Refusal::at("tool_choice", message));
+                return Err(CompletionRefusal::at("tool_choice", message));
             }
         },
         Some(named) => match named["function"]["name"].as_str().filter(|_| named["type"] == "function") {
-            Some(name) if tools.iter().any(|tool| tool.name == name) => Choice::Named(name.to_owned()),
+            Some(name) if tools.iter().any(|tool| tool.name == name) => {
+                ClientToolChoice::Named(name.to_owned())
+            }
             Some(name) => {
                 let message = format!("`{}` is not among the tools.", shorten(name));
-                return Err(Refusal::at("tool_choice", message));
+                return Err(CompletionRefusal::at("tool_choice", message));
             }
             None => {
                 let message = "Name a tool as {\"type\":\"function\",\"function\":{\"name\":…}}.";
-                return Err(Refusal::at("tool_choice", message));
+                return Err(CompletionRefusal::at("tool_choice", message));
             }
         },
     };
     match (&choice, tools.is_empty()) {
-        (Choice::Any, true) => Err(Refusal::at("tool_choice", "`tool_choice` is only for `tools`.")),
+        (ClientToolChoice::Any, true) => {
+            Err(CompletionRefusal::at("tool_choice", "`tool_choice` is only for `tools`."))
+        }
         _ => Ok(choice),
     }
 }
@@ -97,7 +109,7 @@ pub(crate) fn choice(wanted: Option<&Value>, tools: &[Offered]) -> Result<Choice
 mod tests {
     use super::*;
 
-    fn read(tools: Value) -> Result<Vec<Offered>, Refusal> {
+    fn read(tools: Value) -> Result<Vec<ClientToolSpec>, CompletionRefusal> {
         offered(serde_json::from_value(tools).unwrap())
     }
 
@@ -126,8 +138,8 @@ mod tests {
     fn a_choice_is_one_of_what_there_is() {
         let tools = read(json!([{ "type": "function", "function": { "name": "a" } }])).unwrap();
         let named = |name: &str| json!({ "type": "function", "function": { "name": name } });
-        assert_eq!(choice(Some(&named("a")), &tools).unwrap(), Choice::Named("a".to_owned()));
-        assert_eq!(choice(Some(&json!("required")), &tools).unwrap(), Choice::Any);
+        assert_eq!(choice(Some(&named("a")), &tools).unwrap(), ClientToolChoice::Named("a".to_owned()));
+        assert_eq!(choice(Some(&json!("required")), &tools).unwrap(), ClientToolChoice::Any);
         assert!(choice(Some(&named("b")), &tools).is_err());
         assert!(choice(Some(&json!("required")), &[]).is_err() && choice(Some(&json!("x")), &tools).is_err());
     }

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use munshi_agent::brought::{Answered, Asked, Brought, Line};
+use munshi_agent::brought::{ClientCallResult, ClientCallRound, ClientContext, ClientHistoryItem};
 use serde_json::Value;
 
-use super::form::Refusal;
-use super::request::{ChatLine, ClientCall, Content};
+use super::form::CompletionRefusal;
+use super::request::{ChatLine, ChatLineContent, ClientCall};
 use crate::json::shorten;
 
 /// So many messages are read.
@@ -15,7 +15,7 @@ const MOST: usize = 2_000;
 
 /// What is said in the turn.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Turn {
+pub(crate) enum CompletionTurn {
     Words(String),
     /// Tools of the client have answered; which, by the ids of their calls.
     Answers(Vec<String>),
@@ -29,28 +29,28 @@ enum Item {
     Tool(String, String),
 }
 
-pub(crate) fn read(lines: Vec<ChatLine>) -> Result<(Turn, Brought), Refusal> {
+pub(crate) fn read(lines: Vec<ChatLine>) -> Result<(CompletionTurn, ClientContext), CompletionRefusal> {
     if lines.len() > MOST {
         let message = format!("{} messages are too many: {MOST} are the most.", lines.len());
-        return Err(Refusal::at("messages", message));
+        return Err(CompletionRefusal::at("messages", message));
     }
     let items =
         lines.into_iter().enumerate().map(|(at, line)| item(at, line)).collect::<Result<Vec<_>, _>>()?;
     let answers = answers(&items)?;
     let Some(last) = items.iter().rposition(|item| matches!(item, Item::Person(_))) else {
-        return Err(Refusal::at("messages", "There is no message of the role `user` to answer."));
+        return Err(CompletionRefusal::at("messages", "There is no message of the role `user` to answer."));
     };
-    let mut brought = Brought::default();
+    let mut brought = ClientContext::default();
     let (mut said, mut spoke_last) = (String::new(), false);
     for (at, item) in items.into_iter().enumerate() {
         spoke_last = matches!(item, Item::Persona(..));
         match item {
             Item::Note(text) => brought.notes.push(text),
             Item::Person(text) if at == last => said = text,
-            Item::Person(text) => brought.history.push(Line::Person { text }),
+            Item::Person(text) => brought.history.push(ClientHistoryItem::Person { text }),
             Item::Persona(text, calls) if at < last => {
                 if !text.trim().is_empty() {
-                    brought.history.push(Line::Persona { text });
+                    brought.history.push(ClientHistoryItem::Persona { text });
                 }
                 brought.history.extend(calls.iter().filter_map(|call| past(call, &answers)));
             }
@@ -61,15 +61,15 @@ pub(crate) fn read(lines: Vec<ChatLine>) -> Result<(Turn, Brought), Refusal> {
     if spoke_last {
         let message =
             "The last message is the assistant's own: end with what the user says, or with a tool's answer.";
-        return Err(Refusal::at("messages", message));
+        return Err(CompletionRefusal::at("messages", message));
     }
-    let Some(asked) = brought.since.last() else { return Ok((Turn::Words(said), brought)) };
+    let Some(asked) = brought.since.last() else { return Ok((CompletionTurn::Words(said), brought)) };
     let ids = asked.calls.iter().map(|call| call.id.clone()).collect();
     brought.words = Some(said);
-    Ok((Turn::Answers(ids), brought))
+    Ok((CompletionTurn::Answers(ids), brought))
 }
 
-fn item(at: usize, line: ChatLine) -> Result<Item, Refusal> {
+fn item(at: usize, line: ChatLine) -> Result<Item, CompletionRefusal> {
     let text = text(at, line.content)?;
     Ok(match line.role.as_str() {
         "system" | "developer" => Item::Note(text),
@@ -79,23 +79,23 @@ fn item(at: usize, line: ChatLine) -> Result<Item, Refusal> {
             Some(id) => Item::Tool(id, text),
             None => {
                 let message = "A tool's message names the call it answers: `tool_call_id`.";
-                return Err(Refusal::at(format!("messages[{at}].tool_call_id"), message));
+                return Err(CompletionRefusal::at(format!("messages[{at}].tool_call_id"), message));
             }
         },
         role => {
             let message =
                 format!("`{}` is no role: system, developer, user, assistant or tool.", shorten(role));
-            return Err(Refusal::at(format!("messages[{at}].role"), message));
+            return Err(CompletionRefusal::at(format!("messages[{at}].role"), message));
         }
     })
 }
 
 /// Parts of text are one text. A binding sees no pictures and hears no sound yet.
-fn text(at: usize, content: Option<Content>) -> Result<String, Refusal> {
+fn text(at: usize, content: Option<ChatLineContent>) -> Result<String, CompletionRefusal> {
     let parts = match content {
         None => return Ok(String::new()),
-        Some(Content::Text(text)) => return Ok(text),
-        Some(Content::Parts(parts)) => parts,
+        Some(ChatLineContent::Text(text)) => return Ok(text),
+        Some(ChatLineContent::Parts(parts)) => parts,
     };
     let mut texts = Vec::new();
     for (number, part) in parts.iter().enumerate() {
@@ -109,7 +109,7 @@ fn text(at: usize, content: Option<Content>) -> Result<String, Refusal> {
                     shorten(kind)
                 );
                 let place = format!("messages[{at}].content[{number}]");
-                return Err(Refusal::unsupported(place, message).code("unsupported_content"));
+                return Err(CompletionRefusal::unsupported(place, message).code("unsupported_content"));
             }
         }
     }
@@ -117,7 +117,7 @@ fn text(at: usize, content: Option<Content>) -> Result<String, Refusal> {
 }
 
 /// Every answer of a tool, by the call it belongs to.
-fn answers(items: &[Item]) -> Result<HashMap<String, String>, Refusal> {
+fn answers(items: &[Item]) -> Result<HashMap<String, String>, CompletionRefusal> {
     let mut asked: Vec<&str> = Vec::new();
     let mut answers = HashMap::new();
     for (at, item) in items.iter().enumerate() {
@@ -131,7 +131,7 @@ fn answers(items: &[Item]) -> Result<HashMap<String, String>, Refusal> {
                     "No call `{}` stands before this message: an assistant's message with `tool_calls` comes first.",
                     shorten(id)
                 );
-                return Err(Refusal::at(format!("messages[{at}].tool_call_id"), message));
+                return Err(CompletionRefusal::at(format!("messages[{at}].tool_call_id"), message));
             }
             Item::Note(_) | Item::Person(_) => {}
         }
@@ -140,9 +140,9 @@ fn answers(items: &[Item]) -> Result<HashMap<String, String>, Refusal> {
 }
 
 /// A call that has been answered long since; one that never was is nothing to know.
-fn past(call: &ClientCall, answers: &HashMap<String, String>) -> Option<Line> {
+fn past(call: &ClientCall, answers: &HashMap<String, String>) -> Option<ClientHistoryItem> {
     let answer = answers.get(&call.id)?.clone();
-    Some(Line::Tool { tool: call.function.name.clone(), arguments: arguments(call), answer })
+    Some(ClientHistoryItem::Tool { tool: call.function.name.clone(), arguments: arguments(call), answer })
 }
 
 fn since(
@@ -150,21 +150,21 @@ fn since(
     said: String,
     calls: Vec<ClientCall>,
     answers: &HashMap<String, String>,
-) -> Result<Asked, Refusal> {
+) -> Result<ClientCallRound, CompletionRefusal> {
     let answered = calls.into_iter().map(|call| match answers.get(&call.id) {
         Some(answer) => {
             let (arguments, answer) = (arguments(&call), answer.clone());
-            Ok(Answered { id: call.id, tool: call.function.name, arguments, answer })
+            Ok(ClientCallResult { id: call.id, tool: call.function.name, arguments, answer })
         }
         None => {
             let message = format!(
                 "The call `{}` has no answer: a message of the role `tool` follows.",
                 shorten(&call.id)
             );
-            Err(Refusal::at(format!("messages[{at}].tool_calls"), message))
+            Err(CompletionRefusal::at(format!("messages[{at}].tool_calls"), message))
         }
     });
-    Ok(Asked { said, calls: answered.collect::<Result<_, _>>()? })
+    Ok(ClientCallRound { said, calls: answered.collect::<Result<_, _>>()? })
 }
 
 fn arguments(call: &ClientCall) -> Value {
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn turn(messages: Value) -> Result<(Turn, Brought), Refusal> {
+    fn turn(messages: Value) -> Result<(CompletionTurn, ClientContext), CompletionRefusal> {
         read(serde_json::from_value(messages).unwrap())
     }
 
@@ -198,7 +198,7 @@ mod tests {
             { "role": "user", "content": [{ "type": "text", "text": "one" }, { "type": "text", "text": "two" }] },
         ]))
         .unwrap();
-        assert_eq!(said, Turn::Words("one\ntwo".to_owned()));
+        assert_eq!(said, CompletionTurn::Words("one\ntwo".to_owned()));
         assert_eq!(brought.notes, ["Be brief."]);
         assert_eq!(brought.history.len(), 2);
         assert_eq!((brought.words, brought.since), (None, Vec::new()));
@@ -216,9 +216,9 @@ mod tests {
             { "role": "tool", "tool_call_id": "b", "content": "fog" },
         ]))
         .unwrap();
-        assert_eq!(said, Turn::Answers(vec!["b".to_owned(), "c".to_owned()]));
+        assert_eq!(said, CompletionTurn::Answers(vec!["b".to_owned(), "c".to_owned()]));
         assert_eq!(brought.words.as_deref(), Some("and there?"));
-        assert!(matches!(&brought.history[1], Line::Tool { answer, .. } if answer == "rain"));
+        assert!(matches!(&brought.history[1], ClientHistoryItem::Tool { answer, .. } if answer == "rain"));
         assert_eq!(brought.since[0].calls[0].answer, "fog");
         assert_eq!(brought.since[0].calls[0].arguments, json!({ "city": "Pune" }));
     }

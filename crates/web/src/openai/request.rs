@@ -53,7 +53,7 @@ pub(crate) struct ChatLine {
     pub(crate) role: String,
     /// Text, or parts of which each is text.
     #[schema(example = "When do you open?")]
-    pub(crate) content: Option<Content>,
+    pub(crate) content: Option<ChatLineContent>,
     /// Of the assistant: what it asked of the client's tools.
     pub(crate) tool_calls: Option<Vec<ClientCall>>,
     /// Of a tool: which call it answers.
@@ -63,7 +63,8 @@ pub(crate) struct ChatLine {
 /// What was said.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(untagged)]
-pub(crate) enum Content {
+#[schema(as = Content)]
+pub(crate) enum ChatLineContent {
     Text(String),
     /// `{"type":"text","text":…}` each.
     Parts(Vec<Value>),

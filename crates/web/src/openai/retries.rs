@@ -22,12 +22,12 @@ const KEPT: Duration = Duration::from_secs(30 * 60);
 const MOST: usize = 10_000;
 
 #[derive(Default)]
-pub(crate) struct Retries {
+pub(crate) struct CompletionRetryCache {
     hasher: RandomState,
     tried: Mutex<HashMap<u64, (String, Timestamp)>>,
 }
 
-impl Retries {
+impl CompletionRetryCache {
     /// The id of the first try, where this is a later one; else the fresh one, which is remembered.
     pub(crate) fn id(
         &self,
@@ -63,11 +63,11 @@ fn is_again(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::Ids;
+    use munshi_types::IdGenerator;
 
     #[test]
     fn only_what_says_that_it_comes_again_is_the_same() {
-        let (retries, key) = (Retries::default(), Ids::system().next());
+        let (retries, key) = (CompletionRetryCache::default(), IdGenerator::system().next());
         let now = Timestamp::from_micros(1_700_000_000_000_000);
         let again = HeaderMap::from_iter([(
             axum::http::HeaderName::from_static(COUNT),

@@ -11,14 +11,14 @@ use std::time::Duration;
 use axum::response::sse::{Event as Sent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use munshi_agent::{Engine, Event, Following, Outcome, RunState};
+use munshi_agent::{RunEvent, RunFollower, RunOutcome, RunState, TurnEngine};
 use munshi_types::{RunId, TenantId};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Pieces;
-use super::form::Refusal;
+use super::answer::CompletionChunkBuilder;
+use super::form::CompletionRefusal;
 use super::told;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Proxies cut lines that are silent for longer.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -29,12 +29,12 @@ const FIRST_WORD: Duration = Duration::from_secs(2);
 const END: &str = "[DONE]";
 
 /// A stream on its way.
-pub(crate) struct Live {
-    pub(crate) engine: Engine,
+pub(crate) struct CompletionStream {
+    pub(crate) engine: TurnEngine,
     pub(crate) tenant: TenantId,
     pub(crate) run: RunId,
-    pub(crate) pieces: Pieces,
-    following: Following,
+    pub(crate) pieces: CompletionChunkBuilder,
+    following: RunFollower,
     stopping: CancellationToken,
     waiting: VecDeque<String>,
     said: Said,
@@ -43,12 +43,12 @@ pub(crate) struct Live {
     has_ended: bool,
 }
 
-impl Live {
+impl CompletionStream {
     pub(crate) fn new(
-        engine: Engine,
+        engine: TurnEngine,
         (tenant, run): (TenantId, RunId),
-        pieces: Pieces,
-        following: Following,
+        pieces: CompletionChunkBuilder,
+        following: RunFollower,
         stopping: CancellationToken,
     ) -> Self {
         let (waiting, said) = (VecDeque::new(), Said::default());
@@ -67,7 +67,7 @@ impl Live {
     }
 
     /// The response, or why there is none.
-    pub(crate) async fn respond(mut self) -> Result<Response, Refusal> {
+    pub(crate) async fn respond(mut self) -> Result<Response, CompletionRefusal> {
         self.open().await?;
         let first = json(&self.pieces.first());
         self.waiting.push_front(first);
@@ -77,13 +77,13 @@ impl Live {
     }
 
     /// Hears until there is a word to send, or the end, or it takes too long.
-    async fn open(&mut self) -> Result<(), Refusal> {
+    async fn open(&mut self) -> Result<(), CompletionRefusal> {
         let until = tokio::time::Instant::now() + FIRST_WORD;
         while self.waiting.is_empty() && !self.has_ended {
             let Ok(Some((_, event))) = tokio::time::timeout_at(until, self.following.next()).await else {
                 break;
             };
-            if let Event::Done { .. } = event {
+            if let RunEvent::Done { .. } = event {
                 let outcome = self.engine.outcome(self.tenant, self.run).await?;
                 if let Some(refusal) = told::refusal(&outcome) {
                     return Err(refusal);
@@ -120,37 +120,37 @@ impl Live {
         Some((Ok(Sent::default().data(data)), self))
     }
 
-    async fn hear(&mut self, event: Event) {
+    async fn hear(&mut self, event: RunEvent) {
         match event {
-            Event::Token { .. } if self.is_closing => {}
-            Event::Token { text } => match self.said.more(&text) {
+            RunEvent::Token { .. } if self.is_closing => {}
+            RunEvent::Token { text } => match self.said.more(&text) {
                 Ok(text) if text.is_empty() => {}
                 Ok(text) => self.waiting.push_back(json(&self.pieces.words(text))),
                 Err(TakenBack) => self.fail(&taken_back(self.run)),
             },
-            Event::Reset { .. } => {
+            RunEvent::Reset { .. } => {
                 self.is_closing = false;
                 self.said.begin_again();
             }
-            Event::Thinking { what } => self.is_closing |= what == RunState::Responding.as_str(),
-            Event::Done { .. } => match self.engine.outcome(self.tenant, self.run).await {
+            RunEvent::Thinking { what } => self.is_closing |= what == RunState::Responding.as_str(),
+            RunEvent::Done { .. } => match self.engine.outcome(self.tenant, self.run).await {
                 Ok(outcome) => match told::refusal(&outcome) {
                     Some(refusal) => self.fail(&refusal),
                     None => self.end_with(&outcome),
                 },
                 Err(error) => self.fail(&error.into()),
             },
-            Event::Error { message, .. } => {
-                self.fail(&ApiError::new(Code::Unavailable, message).hint("").into());
+            RunEvent::Error { message, .. } => {
+                self.fail(&ApiError::new(ApiErrorCode::Unavailable, message).hint("").into());
             }
-            Event::ToolCall { .. }
-            | Event::ToolResult { .. }
-            | Event::Approval { .. }
-            | Event::Suggestions { .. } => {}
+            RunEvent::ToolCall { .. }
+            | RunEvent::ToolResult { .. }
+            | RunEvent::Approval { .. }
+            | RunEvent::Suggestions { .. } => {}
         }
     }
 
-    fn end_with(&mut self, outcome: &Outcome) {
+    fn end_with(&mut self, outcome: &RunOutcome) {
         match self.said.rest(&outcome.text) {
             Ok(rest) if rest.is_empty() => {}
             Ok(rest) => self.waiting.push_back(json(&self.pieces.words(rest))),
@@ -161,7 +161,7 @@ impl Live {
         self.has_ended = true;
     }
 
-    fn fail(&mut self, refusal: &Refusal) {
+    fn fail(&mut self, refusal: &CompletionRefusal) {
         self.waiting.push_back(json(&refusal.body()));
         self.waiting.push_back(END.to_owned());
         self.has_ended = true;
@@ -211,21 +211,21 @@ impl Said {
     }
 }
 
-fn taken_back(run: RunId) -> Refusal {
+fn taken_back(run: RunId) -> CompletionRefusal {
     let message = "The answer broke off and was begun anew with other words: what was shown is void.";
-    let error = ApiError::new(Code::Unavailable, message)
+    let error = ApiError::new(ApiErrorCode::Unavailable, message)
         .hint(format!("The whole answer stands at GET /v1/runs/{run} and in the session's messages."));
-    Refusal::from(error).code("reply_taken_back")
+    CompletionRefusal::from(error).code("reply_taken_back")
 }
 
-fn parted() -> Refusal {
+fn parted() -> CompletionRefusal {
     let message = "This server stops. The answer goes on without you.";
     let hint = "Send the same request with the same Idempotency-Key to hear it.";
-    Refusal::from(ApiError::new(Code::Unavailable, message).hint(hint)).code("restarting")
+    CompletionRefusal::from(ApiError::new(ApiErrorCode::Unavailable, message).hint(hint)).code("restarting")
 }
 
-fn lost() -> Refusal {
-    Refusal::from(ApiError::plain(Code::Unavailable))
+fn lost() -> CompletionRefusal {
+    CompletionRefusal::from(ApiError::plain(ApiErrorCode::Unavailable))
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! How a turn ended, in OpenAI's words.
 
-use munshi_agent::{Halt, Outcome};
+use munshi_agent::{HaltReason, RunOutcome};
 
-use super::form::{Refusal, Retry};
-use crate::error::{ApiError, Code};
+use super::form::{ClientRetryAdvice, CompletionRefusal};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Why the text ends where it ends.
-pub(crate) fn finish_reason(outcome: &Outcome) -> &'static str {
+pub(crate) fn finish_reason(outcome: &RunOutcome) -> &'static str {
     match &outcome.halt {
-        Some(Halt::RefusedAtDoor(_)) => "content_filter",
-        Some(Halt::RunSpent(_)) => "length",
+        Some(HaltReason::RefusedAtDoor(_)) => "content_filter",
+        Some(HaltReason::RunSpent(_)) => "length",
         _ if !outcome.handed.is_empty() => "tool_calls",
         _ if outcome.cut => "length",
         _ => "stop",
@@ -18,27 +18,32 @@ pub(crate) fn finish_reason(outcome: &Outcome) -> &'static str {
 
 /// A turn that has no answer of its own is an error to a program. What was said to the person about it is told too.
 /// Sent again by the library it would meet the same turn, so the library is told not to.
-pub(crate) fn refusal(outcome: &Outcome) -> Option<Refusal> {
+pub(crate) fn refusal(outcome: &RunOutcome) -> Option<CompletionRefusal> {
     let said = |otherwise: &str| match outcome.text.trim() {
         "" => otherwise.to_owned(),
         text => text.to_owned(),
     };
     let (code, kind, word, message) = match outcome.halt.as_ref()? {
-        Halt::OverBudget(_) => (
-            Code::TooManyRequests,
+        HaltReason::OverBudget(_) => (
+            ApiErrorCode::TooManyRequests,
             "insufficient_quota",
             "insufficient_quota",
             said("A limit of this workspace is reached."),
         ),
-        Halt::NoModel(_) => (Code::Unavailable, "server_error", "no_model", said("No model has answered.")),
-        Halt::Broken(_) => {
-            (Code::Internal, "server_error", "broken", said("Something went wrong on our side."))
+        HaltReason::NoModel(_) => {
+            (ApiErrorCode::Unavailable, "server_error", "no_model", said("No model has answered."))
         }
-        Halt::Cancelled => {
-            (Code::Conflict, "invalid_request_error", "cancelled", said("The turn was stopped."))
+        HaltReason::Broken(_) => {
+            (ApiErrorCode::Internal, "server_error", "broken", said("Something went wrong on our side."))
         }
-        Halt::RunSpent(_) | Halt::Stuck(_) | Halt::ToolCap | Halt::RefusedAtDoor(_) => return None,
+        HaltReason::Cancelled => {
+            (ApiErrorCode::Conflict, "invalid_request_error", "cancelled", said("The turn was stopped."))
+        }
+        HaltReason::RunSpent(_)
+        | HaltReason::Stuck(_)
+        | HaltReason::ToolCap
+        | HaltReason::RefusedAtDoor(_) => return None,
     };
     let error = ApiError::new(code, message).hint(format!("GET /v1/runs/{} tells more.", outcome.run));
-    Some(Refusal::from(error).code(word).kind(kind).retry(Retry::No))
+    Some(CompletionRefusal::from(error).code(word).kind(kind).retry(ClientRetryAdvice::No))
 }

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{Options, Peer, listener};
+use super::{Peer, ServerOptions, listener};
 use crate::metrics::CONNECTIONS;
 use crate::visitor::client_address::network;
 
@@ -44,7 +44,7 @@ struct Ends {
 }
 
 impl Connections {
-    pub(super) fn new(service: Router, options: &Options) -> Self {
+    pub(super) fn new(service: Router, options: &ServerOptions) -> Self {
         let mut protocol = http1::Builder::new();
         protocol.timer(TokioTimer::new()).header_read_timeout(options.header_timeout);
         Self {
@@ -132,7 +132,7 @@ struct AddressPlace {
 }
 
 impl AddressCounts {
-    fn new(options: &Options) -> Self {
+    fn new(options: &ServerOptions) -> Self {
         let (most, proxies) = (options.connections_per_address.max(1), options.proxies.clone());
         Self { most, proxies, open: Mutex::default(), told: Mutex::default() }
     }
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_refused_address_is_told_once_and_not_all_there_are() {
-        let counts = AddressCounts::new(&Options::default());
+        let counts = AddressCounts::new(&ServerOptions::default());
         let ip = |number: usize| IpAddr::from(u32::try_from(number).unwrap().to_be_bytes());
         assert!(counts.is_news(ip(1)) && !counts.is_news(ip(1)));
         let told = (0..MOST_TOLD * 2).filter(|number| counts.is_news(ip(*number))).count();
@@ -237,8 +237,11 @@ mod tests {
     #[test]
     fn an_address_holds_so_many_and_no_more() {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
-        let options =
-            Options { connections_per_address: 2, proxies: vec![ip("10.0.0.1")], ..Options::default() };
+        let options = ServerOptions {
+            connections_per_address: 2,
+            proxies: vec![ip("10.0.0.1")],
+            ..ServerOptions::default()
+        };
         let counts = Arc::new(AddressCounts::new(&options));
         let take = |text: &str| AddressCounts::take(&counts, ip(text));
         let (one, two) = (take("203.0.113.1"), take("::ffff:203.0.113.1"));

@@ -8,7 +8,7 @@ use tracing::Level;
 
 /// What a line says, in the order it says it.
 #[derive(Debug, Serialize)]
-pub(super) struct Line<'a> {
+pub(super) struct LogLineRecord<'a> {
     pub(super) ts: String,
     pub(super) level: &'static str,
     pub(super) service: &'a str,
@@ -34,7 +34,7 @@ pub(super) fn level_name(level: &Level) -> &'static str {
     }
 }
 
-impl Line<'_> {
+impl LogLineRecord<'_> {
     pub(super) fn to_json(&self) -> String {
         let mut text = serde_json::to_string(self).unwrap_or_default();
         text.push('\n');
@@ -42,7 +42,7 @@ impl Line<'_> {
     }
 
     /// `2026-11-15T02:17:41.123456Z INFO  http.home.show request answered status=200 request_id=…`
-    pub(super) fn to_pretty(&self, paint: Paint) -> String {
+    pub(super) fn to_pretty(&self, paint: LogLineColour) -> String {
         let mut text = String::new();
         let level = self.level.to_uppercase();
         let place = self.spans.last().map_or(self.target, String::as_str);
@@ -72,12 +72,12 @@ fn escape(text: &mut String, words: &str) {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Paint {
+pub(super) enum LogLineColour {
     Plain,
     Colour,
 }
 
-impl Paint {
+impl LogLineColour {
     fn codes(self, level: &str) -> (&'static str, &'static str, &'static str) {
         let bright = match level {
             _ if self == Self::Plain => return ("", "", ""),
@@ -95,9 +95,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn line(message: &str) -> Line<'_> {
+    fn line(message: &str) -> LogLineRecord<'_> {
         let map = |value: Value| value.as_object().cloned().unwrap();
-        Line {
+        LogLineRecord {
             ts: "2026-11-15T02:17:41Z".to_owned(),
             level: "warn",
             service: "munshi",
@@ -124,11 +124,11 @@ mod tests {
 
     #[test]
     fn pretty_is_one_line_that_can_not_drive_a_terminal() {
-        let text = line("two\nlines").to_pretty(Paint::Plain);
+        let text = line("two\nlines").to_pretty(LogLineColour::Plain);
         assert_eq!(
             text,
             "2026-11-15T02:17:41Z WARN  http.home.show two\\nlines status=200 who=a\\nb\\u{1b}[2J request_id=r1\n"
         );
-        assert!(line("x").to_pretty(Paint::Colour).contains("\x1b[33mWARN"));
+        assert!(line("x").to_pretty(LogLineColour::Colour).contains("\x1b[33mWARN"));
     }
 }

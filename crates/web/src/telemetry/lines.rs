@@ -13,15 +13,15 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::{LookupSpan, Scope};
 
-use super::line::{Line, Paint, level_name};
-use super::{Format, Options};
+use super::line::{LogLineColour, LogLineRecord, level_name};
+use super::{LogLineFormat, TelemetryOptions};
 
 /// Span fields that every line inside the span carries.
 const CARRIED: [&str; 2] = ["request_id", "tenant"];
 
-pub(super) struct Lines<W> {
+pub(super) struct LogLineLayer<W> {
     clock: Arc<dyn Clock>,
-    format: Format,
+    format: LogLineFormat,
     service: String,
     /// One line is one write under this lock, so lines never mix.
     writer: Mutex<W>,
@@ -33,8 +33,8 @@ struct SpanFacts {
     carried: Map<String, Value>,
 }
 
-impl<W: Write> Lines<W> {
-    pub(super) fn new(clock: Arc<dyn Clock>, options: &Options, writer: W) -> Self {
+impl<W: Write> LogLineLayer<W> {
+    pub(super) fn new(clock: Arc<dyn Clock>, options: &TelemetryOptions, writer: W) -> Self {
         let service = options.service_name.clone();
         Self { clock, format: options.format, service, writer: Mutex::new(writer) }
     }
@@ -45,8 +45,8 @@ impl<W: Write> Lines<W> {
         self.write(&self.line(&Level::WARN, module_path!(), fields));
     }
 
-    fn line<'a>(&'a self, level: &Level, target: &'a str, fields: Fields) -> Line<'a> {
-        Line {
+    fn line<'a>(&'a self, level: &Level, target: &'a str, fields: Fields) -> LogLineRecord<'a> {
+        LogLineRecord {
             ts: self.clock.now().to_string(),
             level: level_name(level),
             service: &self.service,
@@ -58,11 +58,11 @@ impl<W: Write> Lines<W> {
         }
     }
 
-    fn write(&self, line: &Line<'_>) {
+    fn write(&self, line: &LogLineRecord<'_>) {
         let text = match self.format {
-            Format::Json => line.to_json(),
-            Format::Pretty => line.to_pretty(Paint::Plain),
-            Format::PrettyColour => line.to_pretty(Paint::Colour),
+            LogLineFormat::Json => line.to_json(),
+            LogLineFormat::Pretty => line.to_pretty(LogLineColour::Plain),
+            LogLineFormat::PrettyColour => line.to_pretty(LogLineColour::Colour),
         };
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         // Where logs can't be written there is nowhere to say so.
@@ -70,7 +70,7 @@ impl<W: Write> Lines<W> {
     }
 }
 
-impl<S, W> Layer<S> for Lines<W>
+impl<S, W> Layer<S> for LogLineLayer<W>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     W: Write + Send + 'static,

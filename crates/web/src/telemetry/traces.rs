@@ -13,7 +13,7 @@ use tracing::Subscriber;
 use tracing_opentelemetry::OpenTelemetryLayer;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::Options;
+use super::TelemetryOptions;
 use super::client::CollectorClient;
 
 /// A collector that stays away is mentioned this often.
@@ -25,7 +25,7 @@ const PATH: &str = "/v1/traces";
 /// Why there are no traces: words for one log line.
 type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
-pub(super) fn provider(endpoint: &str, options: &Options) -> Result<SdkTracerProvider, Refusal> {
+pub(super) fn provider(endpoint: &str, options: &TelemetryOptions) -> Result<SdkTracerProvider, Refusal> {
     if !["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme)) {
         return Err(format!("`{endpoint}` is not an http:// or https:// address").into());
     }

@@ -1,6 +1,6 @@
 //! Questions before an act.
 
-use munshi_safety::approvals::{Approval as Stored, State as Stands};
+use munshi_safety::approvals::{Approval as Stored, ApprovalStatus as Stands};
 use munshi_types::{ActId, ApprovalId, PersonId, Timestamp};
 use serde::Serialize;
 use serde_json::Value;
@@ -30,7 +30,8 @@ impl From<Stands> for ApprovalState {
 
 /// A question to a person: may this be done, or did it happen?
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Approval {
+#[schema(as = Approval)]
+pub(crate) struct ApprovalView {
     #[schema(value_type = Uuid)]
     id: ApprovalId,
     #[schema(value_type = Uuid)]
@@ -69,7 +70,7 @@ pub(crate) struct Approval {
     answered_at: Option<Timestamp>,
 }
 
-impl From<Stored> for Approval {
+impl From<Stored> for ApprovalView {
     fn from(approval: Stored) -> Self {
         Self {
             id: approval.id,

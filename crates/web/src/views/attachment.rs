@@ -17,7 +17,8 @@ const PAGES: &str = "/pages/";
 /// An attachment as a page draws it. A QR code is a path for an SVG, so that no page needs leave for a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum Shown {
+#[schema(as = Shown)]
+pub(crate) enum AttachmentView {
     Link {
         url: String,
         title: String,
@@ -38,7 +39,7 @@ pub(crate) enum Shown {
     },
 }
 
-impl Shown {
+impl AttachmentView {
     /// None for what can't be shown, or may not.
     pub(crate) fn of(attachment: &Attachment) -> Option<Self> {
         match attachment.clone() {
@@ -96,20 +97,21 @@ mod tests {
         });
         assert_eq!(strokes.sum::<usize>(), dark);
         assert!(drawn.starts_with("M0 0h7v1h-7z"), "the corner's mark: {drawn}");
-        let shown = Shown::of(&Attachment::Qr { text, title: String::new() }).unwrap();
-        assert!(matches!(shown, Shown::Qr { size, .. } if size == code.size()));
+        let shown = AttachmentView::of(&Attachment::Qr { text, title: String::new() }).unwrap();
+        assert!(matches!(shown, AttachmentView::Qr { size, .. } if size == code.size()));
     }
 
     #[test]
     fn what_could_do_harm_is_not_shown() {
-        let link = |url: &str| Shown::of(&Attachment::Link { url: url.to_owned(), title: String::new() });
+        let link =
+            |url: &str| AttachmentView::of(&Attachment::Link { url: url.to_owned(), title: String::new() });
         assert!(link("https://a.example").is_some() && link("UPI://pay").is_some());
         assert!(link("/pages/kirana/ledger/bills/1").is_some() && link("/account").is_none());
         for bad in ["javascript:alert(1)", "data:text/html,x", "//a.example", "a", "", " javascript:x"] {
             assert!(link(bad).is_none(), "{bad}");
         }
         let image = |media_type: &str, data: &str| {
-            Shown::of(&Attachment::Image {
+            AttachmentView::of(&Attachment::Image {
                 media_type: media_type.to_owned(),
                 data: data.to_owned(),
                 title: String::new(),
@@ -117,6 +119,8 @@ mod tests {
         };
         assert!(image("image/png", "aGk=").is_some());
         assert!(image("text/html", "aGk=").is_none() && image("image/png", "a\"onload").is_none());
-        assert!(Shown::of(&Attachment::Qr { text: "x".repeat(5000), title: String::new() }).is_none());
+        assert!(
+            AttachmentView::of(&Attachment::Qr { text: "x".repeat(5000), title: String::new() }).is_none()
+        );
     }
 }

@@ -1,12 +1,12 @@
 //! What a stream tells, event by event.
 
-use munshi_agent::Event;
+use munshi_agent::RunEvent;
 use munshi_types::{ApprovalId, MessageId, PersonId, RunId, SessionId};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::outcome::{Insides, Usage};
+use super::outcome::{DetailLevel, TurnUsageView};
 
 /// The `data` of a server-sent event, whose name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -24,7 +24,7 @@ pub(crate) enum StreamEvent {
         /// Who said it; send it as `person` to go on with the conversation.
         #[schema(value_type = uuid::Uuid)]
         person: PersonId,
-        fate: Fate,
+        fate: IngestStatusView,
         /// The turn that is answered first, where this one is `queued`.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<uuid::Uuid>)]
@@ -65,7 +65,7 @@ pub(crate) enum StreamEvent {
         /// Under what the turn is found in records of what was decided.
         #[schema(value_type = uuid::Uuid)]
         decision_id: RunId,
-        usage: Usage,
+        usage: TurnUsageView,
         /// `done`, `halted` or `waiting_approval`.
         state: String,
         /// An excuse and no answer; it is not billed.
@@ -93,7 +93,8 @@ pub(crate) struct ServerEvent {
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Fate {
+#[schema(as = Fate)]
+pub(crate) enum IngestStatusView {
     Begun,
     /// Another turn of the conversation is answered first.
     Queued,
@@ -101,12 +102,12 @@ pub(crate) enum Fate {
     SeenBefore,
 }
 
-impl From<&munshi_agent::Fate> for Fate {
-    fn from(fate: &munshi_agent::Fate) -> Self {
+impl From<&munshi_agent::IngestStatus> for IngestStatusView {
+    fn from(fate: &munshi_agent::IngestStatus) -> Self {
         match fate {
-            munshi_agent::Fate::Begun => Self::Begun,
-            munshi_agent::Fate::Queued { .. } => Self::Queued,
-            munshi_agent::Fate::SeenBefore => Self::SeenBefore,
+            munshi_agent::IngestStatus::Begun => Self::Begun,
+            munshi_agent::IngestStatus::Queued { .. } => Self::Queued,
+            munshi_agent::IngestStatus::SeenBefore => Self::SeenBefore,
         }
     }
 }
@@ -130,15 +131,15 @@ impl StreamEvent {
 
 impl StreamEvent {
     /// As somebody may hear it: a tool's name and whether it went well are no secret, what went in and out may be.
-    pub(crate) fn told_to(self, insides: Insides) -> Self {
+    pub(crate) fn told_to(self, insides: DetailLevel) -> Self {
         match (self, insides) {
-            (event, Insides::Shown) => event,
+            (event, DetailLevel::Shown) => event,
             (Self::ToolCall { call, tool, .. }, _) => Self::ToolCall { call, tool, arguments: Value::Null },
             (Self::ToolResult { call, tool, ok, .. }, _) => {
                 Self::ToolResult { call, tool, ok, result: Value::Null }
             }
             (Self::Done { run, message, decision_id, usage, state, degraded }, _) => {
-                let usage = Usage { cost_micros: None, ..usage };
+                let usage = TurnUsageView { cost_micros: None, ..usage };
                 Self::Done { run, message, decision_id, usage, state, degraded }
             }
             (event, _) => event,
@@ -146,20 +147,20 @@ impl StreamEvent {
     }
 }
 
-impl From<Event> for StreamEvent {
-    fn from(event: Event) -> Self {
+impl From<RunEvent> for StreamEvent {
+    fn from(event: RunEvent) -> Self {
         match event {
-            Event::Thinking { what } => Self::Thinking { what, run: None },
-            Event::Token { text } => Self::Token { text },
-            Event::ToolCall { call, tool, arguments } => Self::ToolCall { call, tool, arguments },
-            Event::ToolResult { call, tool, ok, result } => Self::ToolResult { call, tool, ok, result },
-            Event::Approval { approval, words } => Self::Approval { approval, words },
-            Event::Suggestions { suggestions } => Self::Suggestions { suggestions },
-            Event::Reset { why } => Self::Reset { why },
-            Event::Done { run, message, decision_id, usage, state, degraded } => {
+            RunEvent::Thinking { what } => Self::Thinking { what, run: None },
+            RunEvent::Token { text } => Self::Token { text },
+            RunEvent::ToolCall { call, tool, arguments } => Self::ToolCall { call, tool, arguments },
+            RunEvent::ToolResult { call, tool, ok, result } => Self::ToolResult { call, tool, ok, result },
+            RunEvent::Approval { approval, words } => Self::Approval { approval, words },
+            RunEvent::Suggestions { suggestions } => Self::Suggestions { suggestions },
+            RunEvent::Reset { why } => Self::Reset { why },
+            RunEvent::Done { run, message, decision_id, usage, state, degraded } => {
                 Self::Done { run, message, decision_id, usage: usage.into(), state, degraded }
             }
-            Event::Error { code, message, retryable } => Self::Error { code, message, retryable },
+            RunEvent::Error { code, message, retryable } => Self::Error { code, message, retryable },
         }
     }
 }
@@ -173,7 +174,7 @@ mod tests {
         let event =
             StreamEvent::ToolCall { call: "1".to_owned(), tool: "t".to_owned(), arguments: Value::Null };
         assert_eq!(serde_json::to_value(&event).unwrap()["type"], event.name());
-        let token = StreamEvent::from(Event::Token { text: "a".to_owned() });
+        let token = StreamEvent::from(RunEvent::Token { text: "a".to_owned() });
         assert_eq!(
             serde_json::to_value(&token).unwrap(),
             serde_json::json!({ "type": "token", "text": "a" })

@@ -1,23 +1,26 @@
 //! API keys: everything but their text.
 
-use munshi_identity::keys::{Carries, Key as Stored, KeySecret, Made, SpeaksAs as Speaks};
+use munshi_identity::keys::{
+    ApiKeyRecord as Stored, IssuedApiKey, KeySecret, KeySpeaker as Speaks, KeySubject,
+};
 use munshi_types::{BindingId, KeyId, PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::person::Role;
+use super::person::RoleView;
 
 /// For whom a key talks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum SpeaksAs {
+#[schema(as = SpeaksAs)]
+pub(crate) enum KeySpeakerView {
     /// Somebody types what is sent.
     Person,
     /// A program, whose words may be a model's.
     Program,
 }
 
-impl From<Speaks> for SpeaksAs {
+impl From<Speaks> for KeySpeakerView {
     fn from(speaks: Speaks) -> Self {
         match speaks {
             Speaks::Person => Self::Person,
@@ -26,11 +29,11 @@ impl From<Speaks> for SpeaksAs {
     }
 }
 
-impl From<SpeaksAs> for Speaks {
-    fn from(speaks: SpeaksAs) -> Self {
+impl From<KeySpeakerView> for Speaks {
+    fn from(speaks: KeySpeakerView) -> Self {
         match speaks {
-            SpeaksAs::Person => Self::Person,
-            SpeaksAs::Program => Self::Program,
+            KeySpeakerView::Person => Self::Person,
+            KeySpeakerView::Program => Self::Program,
         }
     }
 }
@@ -42,11 +45,11 @@ pub(crate) struct ApiKey {
     id: KeyId,
     name: String,
     /// The role it stands for; none where it stands for a person.
-    role: Option<Role>,
+    role: Option<RoleView>,
     /// The person it stands for, with the standing they have when it is used, and never more than they had when it was made.
     #[schema(value_type = Option<uuid::Uuid>)]
     person: Option<PersonId>,
-    speaks_as: SpeaksAs,
+    speaks_as: KeySpeakerView,
     /// The areas it opens; none for all that its standing reaches.
     #[schema(example = json!(["chat", "persons:read"]))]
     areas: Option<Vec<String>>,
@@ -64,13 +67,13 @@ pub(crate) struct ApiKey {
     #[schema(value_type = Option<String>, format = DateTime)]
     revoked_at: Option<Timestamp>,
     /// The newest first. More than one for a while after a rotation.
-    secrets: Vec<Secret>,
+    secrets: Vec<ApiKeySecretView>,
 }
 
 /// What may be told of a secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ApiKeySecret)]
-pub(crate) struct Secret {
+pub(crate) struct ApiKeySecretView {
     /// How its text begins.
     #[schema(example = "mk_4fGh7Kq2")]
     handle: String,
@@ -83,10 +86,10 @@ pub(crate) struct Secret {
 impl From<Stored> for ApiKey {
     fn from(key: Stored) -> Self {
         let (role, person) = match key.carries {
-            Carries::Role(role) => (Some(role.into()), None),
-            Carries::Person(person) => (None, Some(person)),
+            KeySubject::Role(role) => (Some(role.into()), None),
+            KeySubject::Person(person) => (None, Some(person)),
         };
-        let secret = |secret: KeySecret| Secret {
+        let secret = |secret: KeySecret| ApiKeySecretView {
             handle: secret.handle,
             made_at: secret.made_at,
             ends_at: secret.ends_at,
@@ -118,8 +121,8 @@ pub(crate) struct MadeKey {
     text: String,
 }
 
-impl From<Made> for MadeKey {
-    fn from(made: Made) -> Self {
+impl From<IssuedApiKey> for MadeKey {
+    fn from(made: IssuedApiKey) -> Self {
         Self { text: made.text.reveal().to_owned(), key: made.key.into() }
     }
 }

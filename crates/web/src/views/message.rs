@@ -8,7 +8,8 @@ use utoipa::ToSchema;
 
 /// Something that was said in a conversation, by either side.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Message {
+#[schema(as = Message)]
+pub(crate) struct MessageView {
     #[schema(value_type = uuid::Uuid)]
     id: MessageId,
     /// Its place in the conversation, from 1.
@@ -33,7 +34,7 @@ pub(crate) struct Message {
     said_at: Timestamp,
 }
 
-impl From<Stored> for Message {
+impl From<Stored> for MessageView {
     fn from(message: Stored) -> Self {
         Self {
             id: message.id,

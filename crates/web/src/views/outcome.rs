@@ -1,7 +1,7 @@
 //! What came of a turn.
 
 use munshi_agent::decisions::TierTokens;
-use munshi_agent::{CallView, Outcome as Told, Timings as Took};
+use munshi_agent::{RunOutcome as Told, ToolCallRecord, TurnTimings as Took};
 use munshi_identity::Role;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, SessionId};
@@ -9,11 +9,12 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::run::{Ended, State};
+use super::run::{RunHaltView, RunStateView};
 
 /// What came of a turn.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Outcome {
+#[schema(as = Outcome)]
+pub(crate) struct TurnOutcomeView {
     #[schema(value_type = uuid::Uuid)]
     pub(crate) run: RunId,
     #[schema(value_type = uuid::Uuid)]
@@ -26,19 +27,19 @@ pub(crate) struct Outcome {
     /// What the reply is in.
     #[schema(value_type = Option<String>, example = "hi-latn")]
     pub(crate) language: Option<LanguageCode>,
-    pub(crate) state: State,
+    pub(crate) state: RunStateView,
     /// Why it was halted, where it was.
-    pub(crate) halt: Option<Ended>,
+    pub(crate) halt: Option<RunHaltView>,
     /// An excuse and no answer; it is not billed.
     pub(crate) degraded: bool,
     /// What one could say next.
     pub(crate) suggestions: Vec<String>,
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<ToolCallView>,
     /// The question it waits for: POST /v1/approvals/{id}/grant or …/refuse.
     #[schema(value_type = Option<uuid::Uuid>)]
     pub(crate) approval: Option<ApprovalId>,
-    pub(crate) usage: Usage,
-    pub(crate) timings: Timings,
+    pub(crate) usage: TurnUsageView,
+    pub(crate) timings: TurnTimingsView,
     /// The rules that were broken.
     pub(crate) violations: Vec<String>,
 }
@@ -46,12 +47,12 @@ pub(crate) struct Outcome {
 /// Whether somebody may see what a turn was made of: what tools were given and gave, rules, cost. That is for those who work
 /// here; others get the reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Insides {
+pub(crate) enum DetailLevel {
     Shown,
     Kept,
 }
 
-impl Insides {
+impl DetailLevel {
     pub(crate) const fn of(role: Option<Role>) -> Self {
         match role {
             Some(_) => Self::Shown,
@@ -60,12 +61,12 @@ impl Insides {
     }
 }
 
-impl Outcome {
-    pub(crate) fn told_to(self, insides: Insides) -> Self {
+impl TurnOutcomeView {
+    pub(crate) fn told_to(self, insides: DetailLevel) -> Self {
         match insides {
-            Insides::Shown => self,
-            Insides::Kept => {
-                let usage = Usage { cost_micros: None, ..self.usage };
+            DetailLevel::Shown => self,
+            DetailLevel::Kept => {
+                let usage = TurnUsageView { cost_micros: None, ..self.usage };
                 Self { calls: Vec::new(), violations: Vec::new(), usage, ..self }
             }
         }
@@ -74,7 +75,8 @@ impl Outcome {
 
 /// A tool that was called.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Call {
+#[schema(as = Call)]
+pub(crate) struct ToolCallView {
     pub(crate) tool: String,
     pub(crate) arguments: Value,
     pub(crate) ok: bool,
@@ -85,7 +87,8 @@ pub(crate) struct Call {
 
 /// What a turn used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub(crate) struct Usage {
+#[schema(as = Usage)]
+pub(crate) struct TurnUsageView {
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
     /// In millionths of a dollar; none where nobody knows the price.
@@ -96,7 +99,8 @@ pub(crate) struct Usage {
 
 /// How long each stage took, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
-pub(crate) struct Timings {
+#[schema(as = Timings)]
+pub(crate) struct TurnTimingsView {
     pub(crate) ingest: i64,
     pub(crate) prepare: i64,
     pub(crate) think: i64,
@@ -110,7 +114,8 @@ pub(crate) struct Timings {
 
 /// What the prompt was made of, in tokens, by who brought them.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
-pub(crate) struct Prompt {
+#[schema(as = Prompt)]
+pub(crate) struct PromptTokensView {
     pub(crate) human: u32,
     pub(crate) team: u32,
     pub(crate) agent: u32,
@@ -119,7 +124,7 @@ pub(crate) struct Prompt {
     pub(crate) total: u32,
 }
 
-impl From<Told> for Outcome {
+impl From<Told> for TurnOutcomeView {
     fn from(told: Told) -> Self {
         Self {
             run: told.run,
@@ -128,7 +133,7 @@ impl From<Told> for Outcome {
             text: told.text,
             language: told.language,
             state: told.state.into(),
-            halt: told.halt.as_ref().map(Ended::of),
+            halt: told.halt.as_ref().map(RunHaltView::of),
             degraded: told.degraded,
             suggestions: told.suggestions,
             calls: told.calls.into_iter().map(Into::into).collect(),
@@ -140,28 +145,29 @@ impl From<Told> for Outcome {
     }
 }
 
-impl From<CallView> for Call {
-    fn from(call: CallView) -> Self {
-        let CallView { tool, arguments, ok, result, micros } = call;
+impl From<ToolCallRecord> for ToolCallView {
+    fn from(call: ToolCallRecord) -> Self {
+        let ToolCallRecord { tool, arguments, ok, result, micros } = call;
         Self { tool, arguments, ok, result, micros }
     }
 }
 
-impl From<munshi_agent::Usage> for Usage {
-    fn from(used: munshi_agent::Usage) -> Self {
-        let munshi_agent::Usage { input_tokens, output_tokens, cost_micros, model_calls, tool_calls } = used;
+impl From<munshi_agent::TurnUsage> for TurnUsageView {
+    fn from(used: munshi_agent::TurnUsage) -> Self {
+        let munshi_agent::TurnUsage { input_tokens, output_tokens, cost_micros, model_calls, tool_calls } =
+            used;
         Self { input_tokens, output_tokens, cost_micros, model_calls, tool_calls }
     }
 }
 
-impl From<Took> for Timings {
+impl From<Took> for TurnTimingsView {
     fn from(took: Took) -> Self {
         let Took { ingest, prepare, think, act, check, respond, first_word, total } = took;
         Self { ingest, prepare, think, act, check, respond, first_word, total }
     }
 }
 
-impl From<TierTokens> for Prompt {
+impl From<TierTokens> for PromptTokensView {
     fn from(tokens: TierTokens) -> Self {
         let TierTokens { human, team, agent, dynamic } = tokens;
         let total = [human, team, agent, dynamic].into_iter().fold(0, u32::saturating_add);

@@ -1,6 +1,6 @@
 //! People.
 
-use munshi_identity::{Address, Person as Stored, Role as Stands, persons};
+use munshi_identity::{ContactAddress, Person as Stored, Role as Stands, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,15 @@ use crate::error::ApiError;
 /// What somebody is in the business; a later one may do less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Role {
+#[schema(as = Role)]
+pub(crate) enum RoleView {
     Owner,
     Admin,
     Staff,
     Viewer,
 }
 
-impl From<Stands> for Role {
+impl From<Stands> for RoleView {
     fn from(role: Stands) -> Self {
         match role {
             Stands::Owner => Self::Owner,
@@ -29,26 +30,27 @@ impl From<Stands> for Role {
     }
 }
 
-impl From<Role> for Stands {
-    fn from(role: Role) -> Self {
+impl From<RoleView> for Stands {
+    fn from(role: RoleView) -> Self {
         match role {
-            Role::Owner => Self::Owner,
-            Role::Admin => Self::Admin,
-            Role::Staff => Self::Staff,
-            Role::Viewer => Self::Viewer,
+            RoleView::Owner => Self::Owner,
+            RoleView::Admin => Self::Admin,
+            RoleView::Staff => Self::Staff,
+            RoleView::Viewer => Self::Viewer,
         }
     }
 }
 
 /// Somebody who works here, or whom the workspace deals with.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Person {
+#[schema(as = Person)]
+pub(crate) struct PersonView {
     #[schema(value_type = uuid::Uuid)]
     id: PersonId,
     /// Empty until somebody says it.
     name: String,
     /// None for those who don't work here.
-    role: Option<Role>,
+    role: Option<RoleView>,
     /// The audiences they belong to.
     tags: Vec<String>,
     #[schema(example = "hi")]
@@ -61,7 +63,7 @@ pub(crate) struct Person {
     left_at: Option<Timestamp>,
 }
 
-impl From<Stored> for Person {
+impl From<Stored> for PersonView {
     fn from(person: Stored) -> Self {
         Self {
             id: person.id,
@@ -80,7 +82,7 @@ impl From<Stored> for Person {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PersonWithAddresses {
     #[serde(flatten)]
-    person: Person,
+    person: PersonView,
     addresses: Vec<PersonAddress>,
 }
 
@@ -100,6 +102,6 @@ impl PersonWithAddresses {
     }
 }
 
-fn shown(address: &Address) -> PersonAddress {
+fn shown(address: &ContactAddress) -> PersonAddress {
     PersonAddress { kind: address.kind().as_str(), address: address.as_str().to_owned() }
 }

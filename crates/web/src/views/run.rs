@@ -1,8 +1,8 @@
 //! Runs and their steps.
 
 use munshi_agent::runs::RunView;
-use munshi_agent::steps::Step as Stored;
-use munshi_agent::{Halt, RunState};
+use munshi_agent::steps::RunStep as Stored;
+use munshi_agent::{HaltReason, RunState};
 use munshi_types::{BindingId, MessageId, PersonId, RunId, SessionId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,19 +13,20 @@ macro_rules! states {
         /// Where a run is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
-        pub(crate) enum State {
+        #[schema(as = State)]
+        pub(crate) enum RunStateView {
             $($(#[$doc])* $name,)+
         }
 
-        impl From<RunState> for State {
+        impl From<RunState> for RunStateView {
             fn from(state: RunState) -> Self {
                 match state { $(RunState::$name => Self::$name,)+ }
             }
         }
 
-        impl From<State> for RunState {
-            fn from(state: State) -> Self {
-                match state { $(State::$name => Self::$name,)+ }
+        impl From<RunStateView> for RunState {
+            fn from(state: RunStateView) -> Self {
+                match state { $(RunStateView::$name => Self::$name,)+ }
             }
         }
     };
@@ -49,7 +50,8 @@ states! {
 
 /// Why a run was halted.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Ended {
+#[schema(as = Ended)]
+pub(crate) struct RunHaltView {
     /// In a word.
     #[schema(example = "over_budget")]
     code: &'static str,
@@ -57,14 +59,17 @@ pub(crate) struct Ended {
     detail: Option<String>,
 }
 
-impl Ended {
-    pub(crate) fn of(halt: &Halt) -> Self {
+impl RunHaltView {
+    pub(crate) fn of(halt: &HaltReason) -> Self {
         let detail = match halt {
-            Halt::OverBudget(what) | Halt::RunSpent(what) | Halt::Stuck(what) | Halt::RefusedAtDoor(what) => {
-                Some(what.clone())
-            }
+            HaltReason::OverBudget(what)
+            | HaltReason::RunSpent(what)
+            | HaltReason::Stuck(what)
+            | HaltReason::RefusedAtDoor(what) => Some(what.clone()),
             // What broke of ours is for the log.
-            Halt::ToolCap | Halt::NoModel(_) | Halt::Cancelled | Halt::Broken(_) => None,
+            HaltReason::ToolCap | HaltReason::NoModel(_) | HaltReason::Cancelled | HaltReason::Broken(_) => {
+                None
+            }
         };
         Self { code: halt.code(), detail }
     }
@@ -72,7 +77,8 @@ impl Ended {
 
 /// A turn's work, from the message to its answer.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Run {
+#[schema(as = Run)]
+pub(crate) struct RunSummaryView {
     #[schema(value_type = uuid::Uuid)]
     id: RunId,
     #[schema(value_type = uuid::Uuid)]
@@ -89,8 +95,8 @@ pub(crate) struct Run {
     kind: String,
     #[schema(example = "api")]
     channel: &'static str,
-    state: State,
-    halt: Option<Ended>,
+    state: RunStateView,
+    halt: Option<RunHaltView>,
     /// How often it was taken up: more than once after a crash or an approval.
     epoch: i64,
     /// What was answered.
@@ -104,7 +110,7 @@ pub(crate) struct Run {
     ended_at: Option<Timestamp>,
 }
 
-impl From<RunView> for Run {
+impl From<RunView> for RunSummaryView {
     fn from(run: RunView) -> Self {
         Self {
             id: run.id,
@@ -115,7 +121,7 @@ impl From<RunView> for Run {
             kind: run.kind,
             channel: run.channel.as_str(),
             state: run.state.into(),
-            halt: run.halt.as_ref().map(Ended::of),
+            halt: run.halt.as_ref().map(RunHaltView::of),
             epoch: run.epoch,
             reply: run.reply,
             cancel_asked: run.cancel_asked,
@@ -129,17 +135,18 @@ impl From<RunView> for Run {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RunWithSteps {
     #[serde(flatten)]
-    pub(crate) run: Run,
+    pub(crate) run: RunSummaryView,
     /// In their order.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<RunStepView>,
 }
 
 /// One transition of a run.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Step {
+#[schema(as = Step)]
+pub(crate) struct RunStepView {
     number: i64,
     epoch: i64,
-    state: State,
+    state: RunStateView,
     /// What is known of it: for a call its tool, arguments and result.
     body: Value,
     /// How long it took.
@@ -148,7 +155,7 @@ pub(crate) struct Step {
     at: Timestamp,
 }
 
-impl From<Stored> for Step {
+impl From<Stored> for RunStepView {
     fn from(step: Stored) -> Self {
         let Stored { number, epoch, state, body, micros, at } = step;
         Self { number, epoch, state: state.into(), body, micros, at }

@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 
 /// A conversation of one person with one binding, whatever the channels.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Session {
+#[schema(as = Session)]
+pub(crate) struct SessionView {
     #[schema(value_type = uuid::Uuid)]
     id: SessionId,
     #[schema(value_type = uuid::Uuid)]
@@ -36,7 +37,7 @@ pub(crate) struct Session {
     last_at: Timestamp,
 }
 
-impl From<Stored> for Session {
+impl From<Stored> for SessionView {
     fn from(session: Stored) -> Self {
         let summary = session.whole_summary();
         Self {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use munshi_agent::rollups::report::{self, Report};
+use munshi_agent::rollups::report::{self, TurnStatsReport};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -45,14 +45,15 @@ pub(crate) struct StatsPart {
     /// Turns whose price nobody knows; they are not in the cost.
     unpriced: u64,
     /// How long each stage took, in microseconds.
-    stages: Vec<Spread>,
+    stages: Vec<MeasureSpreadView>,
     /// How much of the prompt each tier brought, and how much was written, in tokens.
-    tokens: Vec<Spread>,
+    tokens: Vec<MeasureSpreadView>,
 }
 
 /// How one measure is spread. A percentile is never below the true one, and at most a sixteenth above.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Spread {
+#[schema(as = Spread)]
+pub(crate) struct MeasureSpreadView {
     #[schema(example = "first_word")]
     measure: &'static str,
     /// So many turns have it.
@@ -61,30 +62,31 @@ pub(crate) struct Spread {
     p50: i64,
     p95: i64,
     /// What they should stay under, where something was set.
-    target: Option<Target>,
+    target: Option<LatencyTargetView>,
     /// Whether both do.
     met: Option<bool>,
 }
 
 /// In microseconds.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Target {
+#[schema(as = Target)]
+pub(crate) struct LatencyTargetView {
     p50: i64,
     p95: Option<i64>,
 }
 
-impl From<Report> for Stats {
-    fn from(report: Report) -> Self {
-        let Report { from, to, all, channels } = report;
+impl From<TurnStatsReport> for Stats {
+    fn from(report: TurnStatsReport) -> Self {
+        let TurnStatsReport { from, to, all, channels } = report;
         let on =
-            |on: report::OnChannel| StatsOnChannel { channel: on.channel.as_str(), part: on.part.into() };
+            |on: report::ChannelStats| StatsOnChannel { channel: on.channel.as_str(), part: on.part.into() };
         let channels = channels.into_iter().map(on).collect();
         Self { from: from.to_string(), to: to.to_string(), all: all.into(), channels }
     }
 }
 
-impl From<report::Part> for StatsPart {
-    fn from(part: report::Part) -> Self {
+impl From<report::TurnStats> for StatsPart {
+    fn from(part: report::TurnStats) -> Self {
         Self {
             turns: part.turns,
             outcomes: part.outcomes,
@@ -100,10 +102,10 @@ impl From<report::Part> for StatsPart {
     }
 }
 
-impl From<report::Spread> for Spread {
-    fn from(spread: report::Spread) -> Self {
-        let report::Spread { measure, count, sum, p50, p95, target, met } = spread;
-        let target = target.map(|target| Target { p50: target.p50, p95: target.p95 });
+impl From<report::MeasureDistribution> for MeasureSpreadView {
+    fn from(spread: report::MeasureDistribution) -> Self {
+        let report::MeasureDistribution { measure, count, sum, p50, p95, target, met } = spread;
+        let target = target.map(|target| LatencyTargetView { p50: target.p50, p95: target.p95 });
         Self { measure: measure.as_str(), count, sum, p50, p95, target, met }
     }
 }

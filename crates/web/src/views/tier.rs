@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use munshi_tiers::history::{Entry, Shown};
-use munshi_tiers::plan::Stored;
+use munshi_tiers::history::{TierHistoryEntry, TierSnapshot};
+use munshi_tiers::plan::StoredTier;
 use munshi_types::Timestamp;
 use munshi_types::tier::{TierKind, TierName};
 use serde::Serialize;
@@ -13,7 +13,8 @@ use uuid::Uuid;
 
 /// A human, team, agent or binding in a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Tier {
+#[schema(as = Tier)]
+pub(crate) struct TierView {
     id: Uuid,
     /// `human`, `team`, `agent` or `binding`.
     #[schema(example = "human")]
@@ -30,8 +31,8 @@ pub(crate) struct Tier {
     tokens: u64,
 }
 
-impl From<&Stored> for Tier {
-    fn from(tier: &Stored) -> Self {
+impl From<&StoredTier> for TierView {
+    fn from(tier: &StoredTier) -> Self {
         Self {
             id: munshi_types::Id::as_uuid(tier.id),
             kind: tier.kind.as_str(),
@@ -46,7 +47,8 @@ impl From<&Stored> for Tier {
 
 /// A tier at one version; an agent with all that it extends.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TierShown {
+#[schema(as = TierShown)]
+pub(crate) struct TierDetailView {
     #[schema(example = "agent")]
     kind: &'static str,
     #[schema(value_type = String)]
@@ -64,9 +66,10 @@ pub(crate) struct TierShown {
     blocks: BTreeMap<String, u64>,
 }
 
-impl From<Shown> for TierShown {
-    fn from(shown: Shown) -> Self {
-        let told = |origin: &munshi_tiers::merge::Origin| serde_json::to_value(origin).unwrap_or_default();
+impl From<TierSnapshot> for TierDetailView {
+    fn from(shown: TierSnapshot) -> Self {
+        let told =
+            |origin: &munshi_tiers::merge::AgentValueOrigin| serde_json::to_value(origin).unwrap_or_default();
         Self {
             kind: shown.kind.as_str(),
             name: shown.name,
@@ -96,8 +99,8 @@ pub(crate) struct TierVersion {
     changed: Vec<String>,
 }
 
-impl From<Entry> for TierVersion {
-    fn from(entry: Entry) -> Self {
+impl From<TierHistoryEntry> for TierVersion {
+    fn from(entry: TierHistoryEntry) -> Self {
         let version = entry.version;
         Self {
             version: version.version,
@@ -113,7 +116,8 @@ impl From<Entry> for TierVersion {
 
 /// What ties addresses to a human, a team and an agent.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Binding {
+#[schema(as = Binding)]
+pub(crate) struct BindingView {
     pub(crate) id: Uuid,
     #[schema(value_type = String, example = "counter")]
     pub(crate) name: TierName,
@@ -136,9 +140,9 @@ pub(crate) struct Binding {
     pub(crate) addresses: Vec<String>,
 }
 
-impl Binding {
+impl BindingView {
     /// None for a tier that is no binding, or whose words this version does not read.
-    pub(crate) fn of(tier: &Stored) -> Option<Self> {
+    pub(crate) fn of(tier: &StoredTier) -> Option<Self> {
         if tier.kind != TierKind::Binding {
             return None;
         }
@@ -164,6 +168,6 @@ impl Binding {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BindingWithVersions {
     #[serde(flatten)]
-    pub(crate) binding: Binding,
+    pub(crate) binding: BindingView,
     pub(crate) versions: Vec<TierVersion>,
 }

@@ -1,6 +1,6 @@
 //! What was used, and what is left.
 
-use munshi_safety::budget::{Line, Standing as Stands};
+use munshi_safety::budget::{BudgetLimitStatus as Stands, UsageLine};
 use munshi_types::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -16,13 +16,14 @@ pub(crate) struct UsageReport {
     #[schema(value_type = String, format = Date)]
     pub(crate) since: String,
     /// The workspace's own limits. Money is in millionths of a dollar, here and below.
-    pub(crate) limits: Vec<Standing>,
-    pub(crate) used: Vec<Used>,
+    pub(crate) limits: Vec<LimitStatusView>,
+    pub(crate) used: Vec<UsageLineView>,
 }
 
 /// How a limit stands now.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Standing {
+#[schema(as = Standing)]
+pub(crate) struct LimitStatusView {
     /// `people` or `background`: two pockets that never lend to each other.
     #[schema(example = "people")]
     lane: &'static str,
@@ -41,7 +42,7 @@ pub(crate) struct Standing {
     ends_at: Timestamp,
 }
 
-impl From<Stands> for Standing {
+impl From<Stands> for LimitStatusView {
     fn from(standing: Stands) -> Self {
         Self {
             lane: standing.on.lane.as_str(),
@@ -58,7 +59,8 @@ impl From<Stands> for Standing {
 
 /// One line of the books.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Used {
+#[schema(as = Used)]
+pub(crate) struct UsageLineView {
     #[schema(example = "people")]
     lane: &'static str,
     /// By day: which.
@@ -75,8 +77,8 @@ pub(crate) struct Used {
     money: i64,
 }
 
-impl From<Line> for Used {
-    fn from(line: Line) -> Self {
+impl From<UsageLine> for UsageLineView {
+    fn from(line: UsageLine) -> Self {
         Self {
             lane: line.lane.as_str(),
             day: line.day,

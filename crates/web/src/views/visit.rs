@@ -2,23 +2,24 @@
 
 use std::sync::Arc;
 
-use munshi_agent::marks::Marks;
+use munshi_agent::marks::ReplyMarks;
 use munshi_agent::messages::Message as Stored;
-use munshi_agent::{Event, act_words};
-use munshi_lang::Voice;
-use munshi_safety::approvals::{Approval, State};
+use munshi_agent::{RunEvent, act_words};
+use munshi_lang::Locale;
+use munshi_safety::approvals::{Approval, ApprovalStatus};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, Timestamp, ToolSpec};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::approval::ApprovalState;
-use super::attachment::Shown;
+use super::attachment::AttachmentView;
 use crate::visitor::heard::shown;
 
 /// A place and the visitor's own thread there.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Visit {
+#[schema(as = Visit)]
+pub(crate) struct VisitView {
     /// By which it is found again.
     #[schema(example = "rangoli")]
     pub(crate) place: String,
@@ -59,16 +60,16 @@ pub(crate) struct VisitMessage {
     #[schema(value_type = Option<String>, example = "hi")]
     language: Option<LanguageCode>,
     suggestions: Vec<String>,
-    attachments: Vec<Shown>,
+    attachments: Vec<AttachmentView>,
     #[schema(value_type = String, format = DateTime)]
     said_at: Timestamp,
 }
 
 impl From<Stored> for VisitMessage {
     fn from(message: Stored) -> Self {
-        let marks: Marks = serde_json::from_value(message.marks).unwrap_or_default();
+        let marks: ReplyMarks = serde_json::from_value(message.marks).unwrap_or_default();
         let results = marks.events.iter().filter_map(|mark| match &mark.event {
-            Event::ToolResult { result, .. } => Some(result),
+            RunEvent::ToolResult { result, .. } => Some(result),
             _ => None,
         });
         Self {
@@ -102,7 +103,7 @@ pub(crate) struct VisitApproval {
 
 impl VisitApproval {
     /// In a voice as far as the tool has words in it.
-    pub(crate) fn of(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Voice)) -> Self {
+    pub(crate) fn of(approval: &Approval, yours: bool, (tools, voice): (&[Arc<ToolSpec>], Locale)) -> Self {
         let spec = tools.iter().find(|spec| spec.name.as_str() == approval.tool);
         let told = spec.and_then(|spec| act_words::in_words(spec, &approval.arguments, voice));
         Self {
@@ -110,14 +111,15 @@ impl VisitApproval {
             words: told.unwrap_or_else(|| approval.words.clone()),
             digest: approval.digest.to_string(),
             state: approval.state.into(),
-            yours: yours && approval.state == State::Pending,
+            yours: yours && approval.state == ApprovalStatus::Pending,
         }
     }
 }
 
 /// What came of an answer.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct VisitAnswered {
+#[schema(as = VisitAnswered)]
+pub(crate) struct VisitAnswerResult {
     #[serde(flatten)]
     pub(crate) approval: VisitApproval,
     /// The turn that goes on: follow it.

@@ -4,37 +4,37 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::sessions;
 use munshi_identity::Person;
-use munshi_safety::budget::{self, Plan};
+use munshi_safety::budget::{self, UsagePlan};
 use munshi_safety::rate_limits::{LimitSubject, RateLimit};
 use munshi_store::Tx;
 use munshi_types::Id;
 
-use super::challenge::{self, For, Proof};
-use super::guest::{Guest, Proved};
+use super::challenge::{self, ChallengeScope, ProofOfWork};
+use super::guest::{PageVisitor, PageVisitorIdentity};
 use super::place::is_closed;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 const CHALLENGE: HeaderName = HeaderName::from_static("x-challenge");
 
 /// Why a message is not taken.
-pub(crate) enum Kept {
+pub(crate) enum VisitRejection {
     Refused(ApiError),
     /// Work is asked for: it stands in the answer's header.
     Asked(String),
 }
 
-impl<E: Into<ApiError>> From<E> for Kept {
+impl<E: Into<ApiError>> From<E> for VisitRejection {
     fn from(error: E) -> Self {
         Self::Refused(error.into())
     }
 }
 
-impl IntoResponse for Kept {
+impl IntoResponse for VisitRejection {
     fn into_response(self) -> Response {
         match self {
             Self::Refused(error) => error.into_response(),
             Self::Asked(challenge) => {
-                let mut response = ApiError::plain(Code::ProofNeeded).into_response();
+                let mut response = ApiError::plain(ApiErrorCode::ProofNeeded).into_response();
                 if let Ok(value) = HeaderValue::try_from(challenge) {
                     response.headers_mut().insert(CHALLENGE, value);
                 }
@@ -47,7 +47,7 @@ impl IntoResponse for Kept {
 /// What is looked up before anything is stored.
 struct Known {
     person: Option<Person>,
-    plan: Plan,
+    plan: UsagePlan,
     /// How much was said in the thread, by both.
     said: i64,
 }
@@ -62,16 +62,19 @@ pub(crate) struct VisitAdmission {
 
 /// Lets a message pass, or says why not.
 pub(crate) async fn admit(
-    guest: &Guest,
+    guest: &PageVisitor,
     message: &str,
-    proof: Option<&Proof>,
-) -> Result<VisitAdmission, Kept> {
+    proof: Option<&ProofOfWork>,
+) -> Result<VisitAdmission, VisitRejection> {
     let known = look(guest).await?;
     let is_member = known.person.as_ref().is_some_and(|person| person.role.is_some());
     if is_closed(&guest.place) && !is_member {
-        return Err(Kept::Refused(
-            ApiError::new(Code::Forbidden, "This conversation is for those who belong to the business.")
-                .hint("Sign in, or write to another of its bindings."),
+        return Err(VisitRejection::Refused(
+            ApiError::new(
+                ApiErrorCode::Forbidden,
+                "This conversation is for those who belong to the business.",
+            )
+            .hint("Sign in, or write to another of its bindings."),
         ));
     }
     let (limits, tenant) = (&guest.api.limits, guest.place.tenant);
@@ -85,7 +88,7 @@ pub(crate) async fn admit(
         counted.push(limits.person(tenant, &person.id.to_string())?);
     }
     // Who has no token yet is counted by the one they get.
-    if is_visitor && !matches!(guest.proved, Proved::Nothing) {
+    if is_visitor && !matches!(guest.proved, PageVisitorIdentity::Nothing) {
         counted.push(limits.visit(tenant, &visitor(guest), guest.place.binding_id)?);
     }
     // Whatever else is reached is told before work is asked for.
@@ -95,7 +98,7 @@ pub(crate) async fn admit(
 
 /// The answer to a message that the database did not count: work, where all that was reached is how much somebody new says
 /// without.
-pub(crate) async fn refuse(guest: &Guest, message: &str, error: munshi_agent::Error) -> Kept {
+pub(crate) async fn refuse(guest: &PageVisitor, message: &str, error: munshi_agent::Error) -> VisitRejection {
     let reached = match &error {
         munshi_agent::Error::Safety(munshi_safety::Error::RateLimited(reached)) => reached.subject,
         _ => return error.into(),
@@ -104,19 +107,19 @@ pub(crate) async fn refuse(guest: &Guest, message: &str, error: munshi_agent::Er
         return error.into();
     }
     match ask_work(guest, message).await {
-        Ok(challenge) => Kept::Asked(challenge),
-        Err(error) => Kept::Refused(error),
+        Ok(challenge) => VisitRejection::Asked(challenge),
+        Err(error) => VisitRejection::Refused(error),
     }
 }
 
-async fn ask_work(guest: &Guest, message: &str) -> Result<String, ApiError> {
+async fn ask_work(guest: &PageVisitor, message: &str) -> Result<String, ApiError> {
     let key = guest.api.codes.key(guest.place.tenant).await?;
     let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
-    let of = For { binding: &binding, visitor: &visitor, message };
+    let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
     Ok(challenge::make(&key, of, guest.api.visits.challenge.bits, guest.api.clock.now()))
 }
 
-async fn look(guest: &Guest) -> Result<Known, ApiError> {
+async fn look(guest: &PageVisitor) -> Result<Known, ApiError> {
     let (proved, binding) = (guest.proved.clone(), guest.place.binding_id);
     let office = guest.api.office.clone();
     let read = move |tx: &mut Tx<'_>| {
@@ -135,15 +138,15 @@ async fn look(guest: &Guest) -> Result<Known, ApiError> {
 /// address all the same. On this node a message counts for its address when it first comes: who has done the work it was
 /// answered with was counted then. In the database those count that are taken.
 async fn work(
-    guest: &Guest,
+    guest: &PageVisitor,
     known: &Known,
     message: &str,
-    proof: Option<&Proof>,
-) -> Result<Vec<RateLimit>, Kept> {
+    proof: Option<&ProofOfWork>,
+) -> Result<Vec<RateLimit>, VisitRejection> {
     let wanted = guest.api.visits.challenge;
     let key = guest.api.codes.key(guest.place.tenant).await?;
     let (binding, visitor) = (guest.place.binding_id.as_uuid().to_string(), visitor(guest));
-    let of = For { binding: &binding, visitor: &visitor, message };
+    let of = ChallengeScope { binding: &binding, visitor: &visitor, message };
     if proof.is_some_and(|proof| challenge::is_done(&key, of, proof, guest.api.clock.now())) {
         return Ok(guest.api.limits.of_address(guest.address).into());
     }
@@ -159,15 +162,15 @@ async fn work(
             counted.push(newcomer);
             Ok(counted)
         }
-        None => Err(Kept::Asked(ask_work(guest, message).await?)),
+        None => Err(VisitRejection::Asked(ask_work(guest, message).await?)),
     }
 }
 
 /// By what they are counted and sealed for; somebody without a token is nobody in particular.
-fn visitor(guest: &Guest) -> String {
+fn visitor(guest: &PageVisitor) -> String {
     match &guest.proved {
-        Proved::Nothing => String::new(),
-        Proved::Browser(token) => token.id(),
-        Proved::Person(id) => id.to_string(),
+        PageVisitorIdentity::Nothing => String::new(),
+        PageVisitorIdentity::Browser(token) => token.id(),
+        PageVisitorIdentity::Person(id) => id.to_string(),
     }
 }

@@ -20,7 +20,8 @@ const LONGEST: usize = 200;
 /// The work that was done.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Proof {
+#[schema(as = Proof)]
+pub(crate) struct ProofOfWork {
     /// As it stood in `x-challenge`.
     #[schema(max_length = 200)]
     pub(crate) challenge: String,
@@ -31,7 +32,7 @@ pub(crate) struct Proof {
 
 /// What a challenge is good for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct For<'a> {
+pub(crate) struct ChallengeScope<'a> {
     pub(crate) binding: &'a str,
     /// Empty for somebody who has no token yet.
     pub(crate) visitor: &'a str,
@@ -39,14 +40,14 @@ pub(crate) struct For<'a> {
 }
 
 /// A new one: how many bits, until when, and the seal.
-pub(crate) fn make(key: &CodeKey, of: For<'_>, bits: u32, now: Timestamp) -> String {
+pub(crate) fn make(key: &CodeKey, of: ChallengeScope<'_>, bits: u32, now: Timestamp) -> String {
     let ends = now.plus(LIFE).as_micros();
     format!("{bits}.{ends}.{}", hex(&seal(key, of, bits, ends)))
 }
 
 /// Whether the work was done, for this very message, in time, and as much as was asked for.
-pub(crate) fn is_done(key: &CodeKey, of: For<'_>, proof: &Proof, now: Timestamp) -> bool {
-    let Proof { challenge, answer } = proof;
+pub(crate) fn is_done(key: &CodeKey, of: ChallengeScope<'_>, proof: &ProofOfWork, now: Timestamp) -> bool {
+    let ProofOfWork { challenge, answer } = proof;
     if challenge.len() > LONGEST || answer.len() > LONGEST {
         return false;
     }
@@ -58,11 +59,11 @@ pub(crate) fn is_done(key: &CodeKey, of: For<'_>, proof: &Proof, now: Timestamp)
     is_ours && now < Timestamp::from_micros(ends) && zeros(&format!("{challenge}.{answer}")) >= bits
 }
 
-fn seal(key: &CodeKey, of: For<'_>, bits: u32, ends: i64) -> Vec<u8> {
+fn seal(key: &CodeKey, of: ChallengeScope<'_>, bits: u32, ends: i64) -> Vec<u8> {
     key.seal(PURPOSE, &words(of, bits, ends).each_ref().map(String::as_str))
 }
 
-fn words(of: For<'_>, bits: u32, ends: i64) -> [String; 5] {
+fn words(of: ChallengeScope<'_>, bits: u32, ends: i64) -> [String; 5] {
     [of.binding.to_owned(), of.visitor.to_owned(), of.message.to_owned(), bits.to_string(), ends.to_string()]
 }
 
@@ -99,32 +100,32 @@ mod tests {
     #[test]
     fn work_is_good_for_the_message_it_was_done_for() {
         let key = CodeKey::new(&[7; 32]);
-        let of = For { binding: "b", visitor: "v", message: "m" };
+        let of = ChallengeScope { binding: "b", visitor: "v", message: "m" };
         let challenge = make(&key, of, 8, NOW);
-        let proof = Proof { answer: solve(&challenge), challenge: challenge.clone() };
+        let proof = ProofOfWork { answer: solve(&challenge), challenge: challenge.clone() };
         assert!(is_done(&key, of, &proof, NOW));
         assert!(is_done(&key, of, &proof, NOW.plus(LIFE - Duration::from_secs(1))));
         assert!(!is_done(&key, of, &proof, NOW.plus(LIFE)), "its time is over");
-        assert!(!is_done(&key, For { message: "n", ..of }, &proof, NOW));
-        assert!(!is_done(&key, For { visitor: "w", ..of }, &proof, NOW));
-        assert!(!is_done(&key, For { binding: "c", ..of }, &proof, NOW));
+        assert!(!is_done(&key, ChallengeScope { message: "n", ..of }, &proof, NOW));
+        assert!(!is_done(&key, ChallengeScope { visitor: "w", ..of }, &proof, NOW));
+        assert!(!is_done(&key, ChallengeScope { binding: "c", ..of }, &proof, NOW));
         assert!(!is_done(&CodeKey::new(&[8; 32]), of, &proof, NOW), "another tenant's");
     }
 
     #[test]
     fn nobody_makes_it_easier() {
         let key = CodeKey::new(&[7; 32]);
-        let of = For { binding: "b", visitor: "v", message: "m" };
+        let of = ChallengeScope { binding: "b", visitor: "v", message: "m" };
         let challenge = make(&key, of, 20, NOW);
         let easier = challenge.replacen("20.", "0.", 1);
-        assert!(!is_done(&key, of, &Proof { challenge: easier, answer: "1".to_owned() }, NOW));
+        assert!(!is_done(&key, of, &ProofOfWork { challenge: easier, answer: "1".to_owned() }, NOW));
         let (bits, rest) = challenge.split_once('.').unwrap();
         let (ends, seal) = rest.split_once('.').unwrap();
         let later = format!("{bits}.{}.{seal}", ends.parse::<i64>().unwrap() + 1);
-        assert!(!is_done(&key, of, &Proof { answer: solve_few(&later), challenge: later }, NOW));
+        assert!(!is_done(&key, of, &ProofOfWork { answer: solve_few(&later), challenge: later }, NOW));
         for bad in ["", "x", "0.0.", "0.99999999999999999.00", "-1.1.1", &"9".repeat(500)] {
             assert!(
-                !is_done(&key, of, &Proof { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW),
+                !is_done(&key, of, &ProofOfWork { challenge: bad.to_owned(), answer: "1".to_owned() }, NOW),
                 "{bad}"
             );
         }

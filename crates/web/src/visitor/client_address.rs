@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use axum::http::HeaderMap;
 
-use crate::api::Inner;
+use crate::api::ApiState;
 use crate::server::Peer;
 
 /// What only a proxy adds, beside everything that begins with `x-forwarded`.
@@ -74,7 +74,7 @@ pub(crate) fn is_local(peer: Option<&Peer>, headers: &HeaderMap) -> bool {
     peer.is_some_and(|peer| peer.0.ip().to_canonical().is_loopback()) && !is_forwarded(headers)
 }
 
-impl Inner {
+impl ApiState {
     /// The address a request is counted by; none where nobody knows it, as in a test without a socket. The first request
     /// through a proxy on this machine that the settings don't name is told in the log.
     pub(crate) fn client_address(&self, peer: Option<&Peer>, headers: &HeaderMap) -> Option<IpAddr> {

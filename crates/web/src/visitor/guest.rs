@@ -11,41 +11,41 @@ use munshi_agent::runs::{self, RunView};
 use munshi_agent::sessions::{self, Session};
 use munshi_identity::{Person, persons};
 use munshi_store::Tx;
-use munshi_tiers::Resolution;
-use munshi_types::{PersonId, RunId, Sender};
+use munshi_tiers::BindingResolution;
+use munshi_types::{InboundSender, PersonId, RunId};
 
 use super::here::find_seat;
-use super::origin::{Origin, foreign};
+use super::origin::{PageOrigin, foreign};
 use super::place;
-use super::token::Token;
+use super::token::VisitorToken;
 use crate::api::Api;
 use crate::api::access::bearer;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::Peer;
 
 /// What somebody at a page has proved.
 #[derive(Clone, Debug)]
-pub(crate) enum Proved {
+pub(crate) enum PageVisitorIdentity {
     /// They have not said anything yet.
     Nothing,
     /// That they are the browser of before.
-    Browser(Token),
+    Browser(VisitorToken),
     /// Who they are.
     Person(PersonId),
 }
 
 /// Somebody at a page of a binding.
-pub(crate) struct Guest {
+pub(crate) struct PageVisitor {
     pub(crate) api: Api,
-    pub(crate) place: Arc<Resolution>,
-    pub(crate) proved: Proved,
-    pub(crate) origin: Origin,
+    pub(crate) place: Arc<BindingResolution>,
+    pub(crate) proved: PageVisitorIdentity,
+    pub(crate) origin: PageOrigin,
     /// None where nobody knows it, as in a test without a socket.
     pub(crate) address: Option<IpAddr>,
 }
 
-impl FromRequestParts<App> for Guest {
+impl FromRequestParts<App> for PageVisitor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -54,14 +54,14 @@ impl FromRequestParts<App> for Guest {
     }
 }
 
-impl Guest {
+impl PageVisitor {
     async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
         let api = app.api()?.clone();
-        let unreadable = |_| ApiError::new(Code::BadRequest, "The path can't be read.");
+        let unreadable = |_| ApiError::new(ApiErrorCode::BadRequest, "The path can't be read.");
         let params = RawPathParams::from_request_parts(parts, app).await.map_err(unreadable)?;
         let name = params.iter().find(|(key, _)| *key == "place").map(|(_, value)| value.to_owned());
         let place = place::find(&api, &name.unwrap_or_default()).await?;
-        let origin = Origin::of(&parts.headers).over(api.account.line(&parts.headers));
+        let origin = PageOrigin::of(&parts.headers).over(api.account.line(&parts.headers));
         if !origin.may_reach(&api, &place).await? {
             return Err(foreign(&origin));
         }
@@ -75,27 +75,30 @@ impl Guest {
 /// A token in the header speaks for itself, on any page; cookies speak on our own alone.
 async fn proved(
     api: &Api,
-    place: &Resolution,
-    origin: &Origin,
+    place: &BindingResolution,
+    origin: &PageOrigin,
     (peer, headers): (Option<&Peer>, &HeaderMap),
-) -> Result<Proved, ApiError> {
+) -> Result<PageVisitorIdentity, ApiError> {
     if let Some(text) = bearer(headers) {
-        if !Token::is_meant(text) {
+        if !VisitorToken::is_meant(text) {
             let person = api.visits.proofs.host(place.tenant, place.binding_name.as_str(), text).await?;
-            return Ok(Proved::Person(person));
+            return Ok(PageVisitorIdentity::Person(person));
         }
         // One that can't be ours is as good as none: its browser gets another.
-        return Ok(Token::parse(text).map_or(Proved::Nothing, Proved::Browser));
+        return Ok(
+            VisitorToken::parse(text).map_or(PageVisitorIdentity::Nothing, PageVisitorIdentity::Browser)
+        );
     }
     if !origin.is_own() {
-        return Ok(Proved::Nothing);
+        return Ok(PageVisitorIdentity::Nothing);
     }
-    let browser = Token::of_cookie(headers, origin.line()).map_or(Proved::Nothing, Proved::Browser);
+    let browser = VisitorToken::of_cookie(headers, origin.line())
+        .map_or(PageVisitorIdentity::Nothing, PageVisitorIdentity::Browser);
     let seat = find_seat(api, peer, headers).await?;
     match api.visits.proofs.signed_in(place.tenant, headers, seat).await? {
         // Whoever opened the business in this browser goes on as who they were, with what they had said.
         Some(_) if is_member(api, place, &browser).await? => Ok(browser),
-        Some(person) => Ok(Proved::Person(person)),
+        Some(person) => Ok(PageVisitorIdentity::Person(person)),
         None => Ok(browser),
     }
 }
@@ -103,21 +106,25 @@ async fn proved(
 /// Whether whoever opens a page is known to belong to its business.
 pub(crate) async fn is_known_member(
     api: &Api,
-    place: &Resolution,
+    place: &BindingResolution,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<bool, ApiError> {
-    let origin = Origin::of(headers).over(api.account.line(headers));
+    let origin = PageOrigin::of(headers).over(api.account.line(headers));
     let proved = proved(api, place, &origin, (peer, headers)).await?;
     is_member(api, place, &proved).await
 }
 
-async fn is_member(api: &Api, place: &Resolution, proved: &Proved) -> Result<bool, ApiError> {
+async fn is_member(
+    api: &Api,
+    place: &BindingResolution,
+    proved: &PageVisitorIdentity,
+) -> Result<bool, ApiError> {
     let proved = proved.clone();
     let person = api.db.read(place.tenant, move |tx| find(tx, &proved)).await?;
     Ok(person.is_some_and(|person| person.role.is_some() && person.left_at.is_none()))
 }
 
-impl Guest {
+impl PageVisitor {
     /// The person, where there is one already.
     pub(crate) async fn person(&self) -> Result<Option<Person>, ApiError> {
         let proved = self.proved.clone();
@@ -145,23 +152,23 @@ impl Guest {
             Ok::<_, ApiError>((theirs && run.binding == binding).then_some(run))
         };
         let found = self.api.db.read(self.place.tenant, read).await?;
-        found.ok_or_else(|| ApiError::new(Code::NotFound, "There is no such turn of yours."))
+        found.ok_or_else(|| ApiError::new(ApiErrorCode::NotFound, "There is no such turn of yours."))
     }
 
-    pub(crate) fn sender(&self, person: Option<PersonId>, token: Option<&Token>) -> Sender {
-        let channel_id = token.filter(|_| person.is_none()).map(Token::id);
-        Sender { person, channel_id, ..Sender::default() }
+    pub(crate) fn sender(&self, person: Option<PersonId>, token: Option<&VisitorToken>) -> InboundSender {
+        let channel_id = token.filter(|_| person.is_none()).map(VisitorToken::id);
+        InboundSender { person, channel_id, ..InboundSender::default() }
     }
 }
 
-pub(crate) fn find(tx: &mut Tx<'_>, proved: &Proved) -> Result<Option<Person>, ApiError> {
+pub(crate) fn find(tx: &mut Tx<'_>, proved: &PageVisitorIdentity) -> Result<Option<Person>, ApiError> {
     let found = match proved {
-        Proved::Nothing => None,
-        Proved::Browser(token) => match token.address() {
+        PageVisitorIdentity::Nothing => None,
+        PageVisitorIdentity::Browser(token) => match token.address() {
             Ok(address) => persons::by_address(tx, &address)?,
             Err(_) => None,
         },
-        Proved::Person(id) => persons::living(tx, *id)?,
+        PageVisitorIdentity::Person(id) => persons::living(tx, *id)?,
     };
     Ok(found.filter(|person| person.left_at.is_none()))
 }

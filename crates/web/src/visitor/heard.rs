@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use munshi_lang::{Form, Phrasebook, Voice};
+use munshi_lang::{Locale, Phrasebook, ScriptForm};
 use munshi_types::attachment::{self, Attachment};
 use munshi_types::tier::LanguageCode;
 use munshi_types::{ApprovalId, MessageId, RunId, ToolSpec};
@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::api::Inner;
-use crate::views::attachment::Shown;
-use crate::views::event::{Fate, StreamEvent};
+use crate::api::ApiState;
+use crate::views::attachment::AttachmentView;
+use crate::views::event::{IngestStatusView, StreamEvent};
 
 /// The `data` of an event on a visitor's stream, whose name is `type`.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
@@ -25,7 +25,7 @@ pub(crate) enum VisitEvent {
         run: RunId,
         #[schema(value_type = uuid::Uuid)]
         message: MessageId,
-        fate: Fate,
+        fate: IngestStatusView,
     },
     /// In a word: `preparing`, `waiting`, `another_stream`.
     Thinking { what: String },
@@ -37,7 +37,7 @@ pub(crate) enum VisitEvent {
     /// More of the reply.
     Token { text: String },
     /// What comes with the reply beside its words.
-    Attached { attachments: Vec<Shown> },
+    Attached { attachments: Vec<AttachmentView> },
     /// A question before an act: GET /visit/{place}/approvals/{id} says whose it is to answer.
     Approval {
         #[schema(value_type = uuid::Uuid)]
@@ -83,15 +83,15 @@ impl VisitEvent {
 
 /// Turns what programs hear into what visitors do.
 #[derive(Clone)]
-pub(crate) struct Ear {
+pub(crate) struct VisitEventTranslator {
     book: Arc<Phrasebook>,
     tools: Arc<[Arc<ToolSpec>]>,
     /// Of the message: what is done is told in it.
-    voice: Voice,
+    voice: Locale,
 }
 
-impl Ear {
-    pub(crate) fn new(api: &Inner, voice: Voice) -> Self {
+impl VisitEventTranslator {
+    pub(crate) fn new(api: &ApiState, voice: Locale) -> Self {
         Self { book: api.visits.book.clone(), tools: api.visits.tools.as_slice().into(), voice }
     }
 
@@ -126,25 +126,25 @@ impl Ear {
 }
 
 /// What a tool gave to be shown.
-pub(crate) fn shown(answer: &Value) -> Vec<Shown> {
-    attachment::of_result(answer).iter().filter_map(|one: &Attachment| Shown::of(one)).collect()
+pub(crate) fn shown(answer: &Value) -> Vec<AttachmentView> {
+    attachment::of_result(answer).iter().filter_map(|one: &Attachment| AttachmentView::of(one)).collect()
 }
 
 /// What a text in a language is answered in.
-pub(crate) fn voice_of(code: &LanguageCode) -> Option<Voice> {
-    let form = if code.is_latin() { Form::Latin } else { Form::Native };
-    code.language().map(|language| Voice::new(language, form))
+pub(crate) fn voice_of(code: &LanguageCode) -> Option<Locale> {
+    let form = if code.is_latin() { ScriptForm::Latin } else { ScriptForm::Native };
+    code.language().map(|language| Locale::new(language, form))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_types::{Effect, Ids, Language};
+    use munshi_types::{Effect, IdGenerator, Language};
     use serde_json::json;
 
-    fn ear() -> Ear {
+    fn ear() -> VisitEventTranslator {
         let mut book = Phrasebook::clone(&super::super::words::own());
-        for voice in Voice::all() {
+        for voice in Locale::all() {
             book.add(voice, "shop-doing-read = Looking in the shop…\n").unwrap();
         }
         let spec =
@@ -154,8 +154,8 @@ mod tests {
             spec("find", "else.find"),
             ToolSpec { effect: Effect::Inside, ..spec("note", "else.note") },
         ];
-        let voice = Voice::new(Language::English, Form::Latin);
-        Ear { book: Arc::new(book), tools: tools.into_iter().map(Arc::new).collect(), voice }
+        let voice = Locale::new(Language::English, ScriptForm::Latin);
+        VisitEventTranslator { book: Arc::new(book), tools: tools.into_iter().map(Arc::new).collect(), voice }
     }
 
     #[test]
@@ -191,8 +191,8 @@ mod tests {
 
     #[test]
     fn the_end_says_what_to_speak_and_not_what_it_cost() {
-        let ids = Ids::system();
-        let usage = munshi_agent::Usage::default().into();
+        let ids = IdGenerator::system();
+        let usage = munshi_agent::TurnUsage::default().into();
         let done = StreamEvent::Done {
             run: ids.next(),
             message: ids.next(),

@@ -10,11 +10,11 @@ use munshi_types::TenantId;
 
 use super::client_address::is_local;
 use super::local_session;
-use super::origin::{Origin, host_of};
+use super::origin::{PageOrigin, host_of};
 use super::proofs::VisitorSeat;
-use crate::api::Inner;
+use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::{MonitorAccess, Peer};
 
 /// Whether the request comes from this machine and is meant for it: a name that leads here from elsewhere is not
@@ -28,7 +28,7 @@ fn is_from_here(peer: Option<&Peer>, headers: &HeaderMap) -> bool {
 
 /// Where whoever asks sits: at the machine if they come from it and their browser has opened the link of its terminal.
 pub(crate) async fn find_seat(
-    api: &Inner,
+    api: &ApiState,
     peer: Option<&Peer>,
     headers: &HeaderMap,
 ) -> Result<VisitorSeat, ApiError> {
@@ -42,7 +42,7 @@ pub(crate) async fn find_seat(
 
 /// Whether a link of the terminal is opened where it was meant to be.
 pub(crate) async fn is_local_link(
-    api: &Inner,
+    api: &ApiState,
     (peer, headers): (Option<&Peer>, &HeaderMap),
     token: &str,
 ) -> Result<bool, ApiError> {
@@ -64,13 +64,13 @@ impl FromRequestParts<App> for Keeper {
 
 impl Keeper {
     async fn read(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        if !Origin::of(&parts.headers).is_own() {
-            return Err(ApiError::new(Code::Forbidden, "This is for pages of this server alone."));
+        if !PageOrigin::of(&parts.headers).is_own() {
+            return Err(ApiError::new(ApiErrorCode::Forbidden, "This is for pages of this server alone."));
         }
         if is_keeper(app, parts.extensions.get::<Peer>(), &parts.headers).await? {
             return Ok(Self);
         }
-        Err(ApiError::new(Code::Forbidden, "This is for whoever looks after this installation.")
+        Err(ApiError::new(ApiErrorCode::Forbidden, "This is for whoever looks after this installation.")
             .hint("Sign in as its keeper; while nobody has an account, open the link that `munshi serve` shows, on the machine itself."))
     }
 }

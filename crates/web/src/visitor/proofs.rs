@@ -17,7 +17,7 @@ pub enum VisitorSeat {
 
 /// The seam to sign-in and to the hosts of widgets.
 #[async_trait]
-pub trait Proofs: Send + Sync + 'static {
+pub trait VisitorAuthenticator: Send + Sync + 'static {
     /// The person whom a token names that the host of a page has signed for this tenant and binding; they are added where
     /// they are new. One that is forged, stale or of another tenant is refused in words for the host's developer.
     async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError>;
@@ -36,13 +36,16 @@ pub trait Proofs: Send + Sync + 'static {
 }
 
 /// Nobody has proved anything.
-pub struct NoProofs;
+pub struct AnonymousAuthenticator;
 
 #[async_trait]
-impl Proofs for NoProofs {
+impl VisitorAuthenticator for AnonymousAuthenticator {
     async fn host(&self, _: TenantId, _: &str, _: &str) -> Result<PersonId, ApiError> {
-        Err(ApiError::new(crate::Code::Unauthenticated, "No host signs for visitors of this workspace.")
-            .hint("Leave `token` out: then they talk as visitors."))
+        Err(ApiError::new(
+            crate::ApiErrorCode::Unauthenticated,
+            "No host signs for visitors of this workspace.",
+        )
+        .hint("Leave `token` out: then they talk as visitors."))
     }
 
     async fn signed_in(

@@ -1,8 +1,8 @@
 //! What the start page can do for somebody who has just begun. The binary knows how.
 
 use async_trait::async_trait;
-use munshi_identity::Address;
-use munshi_lang::Voice;
+use munshi_identity::ContactAddress;
+use munshi_lang::Locale;
 use munshi_types::TenantName;
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ use crate::error::ApiError;
 
 /// A tenant that comes ready in the binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ready {
+pub struct ReadyTenantOffer {
     pub tenant: TenantName,
     /// What it is for, in a sentence of the reader's language.
     pub about: String,
@@ -18,7 +18,7 @@ pub struct Ready {
 
 /// A model's key that somebody wants to try.
 #[derive(Clone, Debug)]
-pub struct KeyToTry {
+pub struct ModelKeyTrial {
     /// As the settings name it: `anthropic`, `openai`.
     pub provider: String,
     pub model: String,
@@ -27,7 +27,8 @@ pub struct KeyToTry {
 
 /// What came of it, in plain words of the reader's language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Tried {
+#[schema(as = Tried)]
+pub struct ModelKeyTrialResult {
     pub works: bool,
     /// What happened.
     pub message: String,
@@ -38,8 +39,8 @@ pub struct Tried {
 }
 
 #[async_trait]
-pub trait Starting: Send + Sync + 'static {
-    fn ready(&self, voice: Voice) -> Vec<Ready>;
+pub trait OnboardingService: Send + Sync + 'static {
+    fn ready(&self, voice: Locale) -> Vec<ReadyTenantOffer>;
 
     /// Whether a tenant of this name comes ready.
     fn has(&self, tenant: &TenantName) -> bool;
@@ -47,10 +48,10 @@ pub trait Starting: Send + Sync + 'static {
     /// Makes a ready tenant that is not there yet. Whoever has the address owns it: what they made is theirs, and nobody
     /// gets a right over anything that was there before. A tenant that is there already is left alone, and nothing is given.
     /// Gives the place to talk at.
-    async fn open(&self, tenant: &TenantName, owner: &Address) -> Result<Option<String>, ApiError>;
+    async fn open(&self, tenant: &TenantName, owner: &ContactAddress) -> Result<Option<String>, ApiError>;
 
     /// Whether somebody with this address owns a tenant that came ready.
-    async fn is_owner(&self, address: &Address) -> Result<bool, ApiError>;
+    async fn is_owner(&self, address: &ContactAddress) -> Result<bool, ApiError>;
 
     /// Whether any model but the built-in one is set up.
     fn has_models(&self) -> bool;
@@ -59,5 +60,5 @@ pub trait Starting: Send + Sync + 'static {
     fn providers(&self) -> Vec<(String, String)>;
 
     /// Asks the model something with this key, once. Nothing is kept of it.
-    async fn try_key(&self, wish: KeyToTry, voice: Voice) -> Result<Tried, ApiError>;
+    async fn try_key(&self, wish: ModelKeyTrial, voice: Locale) -> Result<ModelKeyTrialResult, ApiError>;
 }

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use munshi_identity::codes::CodeKey;
-use munshi_identity::{Address, AddressError};
+use munshi_identity::{ContactAddress, ContactAddressError};
 use munshi_types::Random;
 use sha2::{Digest, Sha256};
 
@@ -25,9 +25,9 @@ const AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// Whoever has it is taken for this visitor; `{:?}` does not show it.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Token(String);
+pub(crate) struct VisitorToken(String);
 
-impl Token {
+impl VisitorToken {
     pub(crate) fn random(random: &dyn Random) -> Self {
         let mut bytes = [0; SECRET];
         random.fill(&mut bytes);
@@ -56,9 +56,9 @@ impl Token {
 
     /// None where it was sent twice: one of them was planted by a neighbour under the same name. Over a secure line only
     /// a name is taken that no neighbour can plant; browsers send that on no other line, whatever we know of it.
-    pub(crate) fn of_cookie(headers: &HeaderMap, line: Line) -> Option<Self> {
+    pub(crate) fn of_cookie(headers: &HeaderMap, line: ConnectionSecurity) -> Option<Self> {
         let safe = cookies::read(headers, NAME, true);
-        let plain = || cookies::read(headers, NAME, false).filter(|_| line == Line::Open);
+        let plain = || cookies::read(headers, NAME, false).filter(|_| line == ConnectionSecurity::Open);
         Self::parse(safe.or_else(plain)?)
     }
 
@@ -76,31 +76,31 @@ impl Token {
         URL_SAFE_NO_PAD.encode(Sha256::digest(format!("form {}", self.0).as_bytes()))
     }
 
-    pub(crate) fn address(&self) -> Result<Address, AddressError> {
-        Address::visitor(&self.id())
+    pub(crate) fn address(&self) -> Result<ContactAddress, ContactAddressError> {
+        ContactAddress::visitor(&self.id())
     }
 
     /// Scripts can't read it, other sites can't send it, and over a secure line it never leaves on another.
-    pub(crate) fn cookie(&self, line: Line) -> Option<HeaderValue> {
-        cookies::keep(NAME, &self.0, AGE, line == Line::Secure)
+    pub(crate) fn cookie(&self, line: ConnectionSecurity) -> Option<HeaderValue> {
+        cookies::keep(NAME, &self.0, AGE, line == ConnectionSecurity::Secure)
     }
 
     /// Takes it out of the browser.
-    pub(crate) fn forgotten(line: Line) -> Option<HeaderValue> {
-        cookies::forget(NAME, line == Line::Secure)
+    pub(crate) fn forgotten(line: ConnectionSecurity) -> Option<HeaderValue> {
+        cookies::forget(NAME, line == ConnectionSecurity::Secure)
     }
 }
 
 /// How a browser reaches us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum ConnectionSecurity {
     Secure,
     Open,
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for VisitorToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
+        f.write_str("VisitorToken")
     }
 }
 
@@ -112,41 +112,45 @@ mod tests {
 
     #[test]
     fn a_token_comes_back_as_it_was_given() {
-        let (token, other) = (Token::random(&SystemRandom), Token::random(&SystemRandom));
+        let (token, other) = (VisitorToken::random(&SystemRandom), VisitorToken::random(&SystemRandom));
         assert_ne!(token, other);
-        assert_eq!(Token::parse(token.reveal()), Some(token.clone()));
+        assert_eq!(VisitorToken::parse(token.reveal()), Some(token.clone()));
         for bad in ["", "mv_", "mk_x", &token.reveal()[1..], &format!("{}x", token.reveal()), "mv_ä"] {
-            assert_eq!(Token::parse(bad), None, "{bad}");
+            assert_eq!(VisitorToken::parse(bad), None, "{bad}");
         }
         let sent = format!("a=b; munshi_visitor={}; c=d", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(sent).unwrap())]);
-        assert_eq!(Token::of_cookie(&headers, Line::Open), Some(token.clone()));
-        assert_eq!(Token::of_cookie(&headers, Line::Secure), None, "a neighbour may have planted it");
-        assert!(token.cookie(Line::Secure).unwrap().to_str().unwrap().ends_with("; Secure"));
-        assert!(!token.cookie(Line::Open).unwrap().to_str().unwrap().contains("Secure"));
+        assert_eq!(VisitorToken::of_cookie(&headers, ConnectionSecurity::Open), Some(token.clone()));
+        assert_eq!(
+            VisitorToken::of_cookie(&headers, ConnectionSecurity::Secure),
+            None,
+            "a neighbour may have planted it"
+        );
+        assert!(token.cookie(ConnectionSecurity::Secure).unwrap().to_str().unwrap().ends_with("; Secure"));
+        assert!(!token.cookie(ConnectionSecurity::Open).unwrap().to_str().unwrap().contains("Secure"));
     }
 
     #[test]
     fn a_first_message_that_comes_again_has_the_same_token() {
         let key = CodeKey::new(&[7; 32]);
-        let token = Token::of_first(&key, "b", "m", "s");
-        assert_eq!(Token::parse(token.reveal()), Some(token.clone()));
-        assert_eq!(Token::of_first(&key, "b", "m", "s"), token);
-        let of = |binding, message, secret| Token::of_first(&key, binding, message, secret);
+        let token = VisitorToken::of_first(&key, "b", "m", "s");
+        assert_eq!(VisitorToken::parse(token.reveal()), Some(token.clone()));
+        assert_eq!(VisitorToken::of_first(&key, "b", "m", "s"), token);
+        let of = |binding, message, secret| VisitorToken::of_first(&key, binding, message, secret);
         for other in [of("b", "n", "s"), of("c", "m", "s"), of("b", "m", "t"), of("b", "m", "")] {
             assert_ne!(other, token);
         }
-        assert_ne!(Token::of_first(&CodeKey::new(&[8; 32]), "b", "m", "s"), token, "another tenant's");
+        assert_ne!(VisitorToken::of_first(&CodeKey::new(&[8; 32]), "b", "m", "s"), token, "another tenant's");
         let twice = format!("munshi_visitor={0}; munshi_visitor={0}", token.reveal());
         let headers = HeaderMap::from_iter([(COOKIE, HeaderValue::try_from(twice).unwrap())]);
-        assert_eq!(Token::of_cookie(&headers, Line::Open), None);
+        assert_eq!(VisitorToken::of_cookie(&headers, ConnectionSecurity::Open), None);
     }
 
     #[test]
     fn the_store_can_not_speak_for_a_visitor() {
-        let token = Token::random(&SystemRandom);
+        let token = VisitorToken::random(&SystemRandom);
         assert!(!token.address().unwrap().as_str().contains(&token.reveal()[3..]));
         assert_eq!(token.id().len(), 64);
-        assert_eq!(format!("{token:?}"), "Token");
+        assert_eq!(format!("{token:?}"), "VisitorToken");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT_LANGUAGE;
-use munshi_lang::{Fill, Form, PhraseError, Phrasebook, Voice};
-use munshi_tiers::Resolution;
+use munshi_lang::{Locale, PhraseError, Phrasebook, PlaceholderValue, ScriptForm};
+use munshi_tiers::BindingResolution;
 use munshi_types::Language;
 
 use super::heard::voice_of;
@@ -33,35 +33,35 @@ pub(crate) fn own() -> Arc<Phrasebook> {
 }
 
 /// Everything that pages say in a voice, by name. Slots stay as they are: scripts fill them.
-pub(crate) fn all(voice: Voice) -> BTreeMap<String, String> {
+pub(crate) fn all(voice: Locale) -> BTreeMap<String, String> {
     let book = own();
     let ours = book.names().filter(|name| name.starts_with(OWN)).map(str::to_owned);
     let names: Vec<String> = ours.chain(CORE.map(str::to_owned)).collect();
     let said = names.into_iter().filter_map(|name| {
-        let text = book.say(&name, voice, &[("name", Fill::Text("{name}"))]).ok()?;
+        let text = book.say(&name, voice, &[("name", PlaceholderValue::Text("{name}"))]).ok()?;
         Some((name.strip_prefix(OWN).unwrap_or(&name).to_owned(), text))
     });
     said.collect()
 }
 
 /// The message with which a one-time code goes to a phone.
-pub(crate) fn code(code: &str, voice: Voice) -> String {
-    let said = own().say("account-code", voice, &[("code", Fill::Text(code))]);
+pub(crate) fn code(code: &str, voice: Locale) -> String {
+    let said = own().say("account-code", voice, &[("code", PlaceholderValue::Text(code))]);
     // A test holds it to be there.
     said.unwrap_or_else(|_| code.to_owned())
 }
 
-pub(crate) fn voice(code: &str) -> Option<Voice> {
-    Voice::all().find(|voice| voice.code() == code)
+pub(crate) fn voice(code: &str) -> Option<Locale> {
+    Locale::all().find(|voice| voice.code() == code)
 }
 
 /// What a page begins in: what the browser asks for where the persona speaks it, else the persona's first language.
-pub(crate) fn greeting(place: &Resolution, headers: &HeaderMap) -> Voice {
+pub(crate) fn greeting(place: &BindingResolution, headers: &HeaderMap) -> Locale {
     let asked = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let spoken: Vec<Voice> = place.human.body.speech.languages.iter().filter_map(voice_of).collect();
+    let spoken: Vec<Locale> = place.human.body.speech.languages.iter().filter_map(voice_of).collect();
     let is_spoken = |language: &Language| spoken.iter().any(|voice| voice.language == *language);
-    let wanted = self::asked(asked).find(is_spoken).map(|language| Voice::new(language, Form::Native));
-    let english = Voice::new(Language::English, Form::Latin);
+    let wanted = self::asked(asked).find(is_spoken).map(|language| Locale::new(language, ScriptForm::Native));
+    let english = Locale::new(Language::English, ScriptForm::Latin);
     wanted.or_else(|| spoken.first().copied()).unwrap_or(english)
 }
 
@@ -99,7 +99,7 @@ mod tests {
         assert!(book.names().filter(|name| name.starts_with(OWN)).count() > 30);
         let english = all(voice("en").unwrap());
         assert_eq!(english["open"], "Chat with {name}");
-        for voice in Voice::all() {
+        for voice in Locale::all() {
             assert_eq!(all(voice).len(), english.len(), "{}", voice.code());
         }
     }

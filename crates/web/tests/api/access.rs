@@ -1,8 +1,8 @@
 //! Who is let in, and where.
 
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -84,7 +84,7 @@ async fn ids(house: &Installation, key: &str) -> Ids {
 
 on_both! {
     async fn nobody_reaches_what_is_another_tenants(test: TestDb) {
-        let house = Installation::open(&test, [Turn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
         let (own, foreign) = (house.key(Role::Owner).await, house.key_of(house.other.tenant, Role::Owner).await);
         let ids = ids(&house, &own).await;
         for (method, path, body) in every_route(&ids) {
@@ -136,17 +136,17 @@ on_both! {
         assert!(house.post("/v1/persons", &viewer, json!({ "name": "X" })).await.refused(403, "forbidden").contains("staff"));
         house.post("/v1/test", &viewer, json!({ "binding": "counter", "text": "x" })).await.refused(403, "forbidden");
         let customer = house.customer("Raju").await;
-        let known = house.key_with(house.shop.tenant, Carries::Person(customer), None, None).await;
+        let known = house.key_with(house.shop.tenant, KeySubject::Person(customer), None, None).await;
         for path in LISTS {
             house.get(path, &known).await.refused(403, "forbidden");
         }
     }
 
     async fn a_small_key_opens_only_its_areas_and_bindings(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 5)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 5)).await;
         let shop = house.shop;
         let owner = house.key(Role::Owner).await;
-        let small = house.key_with(shop.tenant, Carries::Role(Role::Owner), Some(&["chat", "runs:read", "bindings", "persons:read"]), Some(vec![shop.binding])).await;
+        let small = house.key_with(shop.tenant, KeySubject::Role(Role::Owner), Some(&["chat", "runs:read", "bindings", "persons:read"]), Some(vec![shop.binding])).await;
         house.get("/v1/runs", &small).await.is(200);
         house.get("/v1/persons", &small).await.is(200);
         assert!(house.get("/v1/sessions", &small).await.refused(403, "forbidden").contains("sessions:read"));

@@ -1,8 +1,8 @@
 //! Questions before an act, answered through the API.
 
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::until;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ async fn ended(house: &Installation, key: &str, run: &str) -> Value {
 
 on_both! {
     async fn a_yes_lets_the_agent_go_ahead_once(test: TestDb) {
-        let script = [Turn::call("wipe", &json!({ "text": "all" })), Turn::text("It is wiped.")];
+        let script = [ScriptedTurn::call("wipe", &json!({ "text": "all" })), ScriptedTurn::text("It is wiped.")];
         let house = Installation::open(&test, script).await;
         let key = house.key(Role::Owner).await;
         let (body, approval) = waiting(&house, &key).await;
@@ -54,7 +54,7 @@ on_both! {
     }
 
     async fn a_no_is_told_to_the_model(test: TestDb) {
-        let script = [Turn::call("wipe", &json!({ "text": "all" })), Turn::text("Then I leave it.")];
+        let script = [ScriptedTurn::call("wipe", &json!({ "text": "all" })), ScriptedTurn::text("Then I leave it.")];
         let house = Installation::open(&test, script).await;
         let key = house.key(Role::Admin).await;
         let (body, approval) = waiting(&house, &key).await;
@@ -65,11 +65,11 @@ on_both! {
     }
 
     async fn a_key_for_another_binding_does_not_see_the_question(test: TestDb) {
-        let house = Installation::open(&test, [Turn::call("wipe", &json!({ "text": "all" }))]).await;
+        let house = Installation::open(&test, [ScriptedTurn::call("wipe", &json!({ "text": "all" }))]).await;
         let key = house.key(Role::Owner).await;
         let (_, approval) = waiting(&house, &key).await;
         let id = approval["id"].as_str().unwrap();
-        let elsewhere = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
+        let elsewhere = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
         house.get(&format!("/v1/approvals/{id}"), &elsewhere).await.refused(404, "not_found");
         house.post(&format!("/v1/approvals/{id}/grant"), &elsewhere, json!({ "digest": approval["digest"] })).await.refused(404, "not_found");
         assert_eq!(house.get("/v1/approvals", &elsewhere).await.is(200)["items"].as_array().unwrap().len(), 0);

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
+use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_identity::Role;
-use munshi_store::{Json, Tx};
-use munshi_test_support::models::Turn;
+use munshi_store::{JsonText, Tx};
+use munshi_test_support::models::ScriptedTurn;
 use munshi_types::tier::Channel;
-use munshi_types::{MessageId, Outbound};
-use munshi_web::{Options, Server, routes};
+use munshi_types::{MessageId, OutboundMessage};
+use munshi_web::{HttpServer, ServerOptions, routes};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -30,11 +30,11 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) async fn of(house: &Installation) -> Self {
-        let server = Server::bind("127.0.0.1:0").await.unwrap();
+        let server = HttpServer::bind("127.0.0.1:0").await.unwrap();
         let (address, app) = (server.address(), house.app.clone());
         let mut task = JoinSet::new();
         task.spawn(async move {
-            server.serve(routes(), app, Options::default(), CancellationToken::new()).await;
+            server.serve(routes(), app, ServerOptions::default(), CancellationToken::new()).await;
         });
         Self { address, _task: task }
     }
@@ -67,27 +67,27 @@ struct Phone {
 }
 
 #[async_trait]
-impl Sender for Phone {
+impl ChannelSender for Phone {
     fn channel(&self) -> Channel {
         Channel::Whatsapp
     }
 
-    fn sending(&self) -> Sending {
-        Sending::Keyed
+    fn sending(&self) -> SendIdempotency {
+        SendIdempotency::Keyed
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         self.got.lock().unwrap().push(outbound.text.clone());
-        Ok(Sent::default())
+        Ok(SendReceipt::default())
     }
 }
 
 on_both! {
     async fn pictures_codes_and_links_come_with_a_reply(test: TestDb) {
         let script = [
-            Turn::call("show", &json!({ "text": "qr link" })),
-            Turn::call("show", &json!({ "text": "image" })),
-            Turn::text("Here they are."),
+            ScriptedTurn::call("show", &json!({ "text": "qr link" })),
+            ScriptedTurn::call("show", &json!({ "text": "image" })),
+            ScriptedTurn::text("Here they are."),
         ];
         let house = Installation::open(&test, script).await;
         let served = Served::of(&house).await;
@@ -113,7 +113,7 @@ on_both! {
     }
 
     async fn what_comes_by_itself_is_shown_and_counts_as_shown_from_then_on(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Hello."), Turn::text("Gladly.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Gladly.")]).await;
         let served = Served::of(&house).await;
         let url = served.url("/c/shop-front");
         let browser = beside(move || {
@@ -133,7 +133,7 @@ on_both! {
         })
         .await;
         let read = |tx: &mut Tx<'_>| {
-            tx.one("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'", munshi_store::params![], |row| row.get::<Json>(0))
+            tx.one("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'", munshi_store::params![], |row| row.get::<JsonText>(0))
         };
         let marks = house.db.read(house.shop.tenant, read).await.unwrap();
         assert!(marks.as_str().contains(&id.to_string()), "{}", marks.as_str());
@@ -141,13 +141,13 @@ on_both! {
 
     async fn a_question_is_answered_by_its_buttons(test: TestDb) {
         let script = [
-            Turn::text("Hello."),
-            Turn::call("wipe", &json!({ "text": "all" })),
-            Turn::text("It is wiped."),
-            Turn::call("wipe", &json!({ "text": "more" })),
-            Turn::text("Then not."),
-            Turn::call("wipe", &json!({ "text": "<img src=x onerror=document.title=8>" })),
-            Turn::text("Gone."),
+            ScriptedTurn::text("Hello."),
+            ScriptedTurn::call("wipe", &json!({ "text": "all" })),
+            ScriptedTurn::text("It is wiped."),
+            ScriptedTurn::call("wipe", &json!({ "text": "more" })),
+            ScriptedTurn::text("Then not."),
+            ScriptedTurn::call("wipe", &json!({ "text": "<img src=x onerror=document.title=8>" })),
+            ScriptedTurn::text("Gone."),
         ];
         let house = Installation::open(&test, script).await;
         let served = Served::of(&house).await;
@@ -196,7 +196,7 @@ on_both! {
 
     async fn a_visitor_proves_a_phone_on_the_page(test: TestDb) {
         let phone = Arc::new(Phone::default());
-        let script = [Turn::text("सुबह नौ बजे।")];
+        let script = [ScriptedTurn::text("सुबह नौ बजे।")];
         let house = Installation::reaching(&test, script, phone.clone()).await;
         let served = Served::of(&house).await;
         let url = served.url("/c/shop-front");

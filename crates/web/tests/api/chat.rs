@@ -1,15 +1,15 @@
 //! Saying something and hearing the answer.
 
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::json;
 
 use crate::api::support::{Installation, chat, text_of};
 
 on_both! {
     async fn a_message_is_answered_in_json(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("We open at nine.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("We open at nine.")]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "When do you open?", "person": house.shop.staff, "locale": "en-IN" });
         let reply = house.post("/v1/chat", &key, message).await;
@@ -23,7 +23,7 @@ on_both! {
     }
 
     async fn a_message_is_answered_word_by_word(test: TestDb) {
-        let house = Installation::open(&test, [Turn::call("count", &json!({})), Turn::text("There are none yet.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::call("count", &json!({})), ScriptedTurn::text("There are none yet.")]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "How many notes?", "person": house.shop.staff });
         let (headers, told) = house.stream(chat(&key, &message), usize::MAX).await;
@@ -47,7 +47,7 @@ on_both! {
     }
 
     async fn the_same_message_is_taken_once(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Noted."), Turn::text("Other.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Noted."), ScriptedTurn::text("Other.")]).await;
         let key = house.key(Role::Staff).await;
         let message = |text: &str| json!({ "binding": "counter", "text": text, "person": house.shop.staff, "message_id": "m-1" });
         let first = house.post("/v1/chat", &key, message("hello")).await.is(200);
@@ -70,7 +70,7 @@ on_both! {
     }
 
     async fn a_key_speaks_for_nobody_who_stands_higher(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 10)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 10)).await;
         let shop = house.shop;
         let say = |person: serde_json::Value| json!({ "binding": "counter", "text": "hello", "person": person });
         let (owner, staff) = (house.key(Role::Owner).await, house.key(Role::Staff).await);
@@ -83,7 +83,7 @@ on_both! {
         house.post("/v1/chat", &staff, say(json!({ "phone": "98123 45678" }))).await.refused(403, "forbidden");
         // A key of a person speaks for them alone.
         let customer = house.customer("Raju").await;
-        let own = house.key_with(shop.tenant, Carries::Person(customer), None, None).await;
+        let own = house.key_with(shop.tenant, KeySubject::Person(customer), None, None).await;
         let body = house.post("/v1/chat", &own, json!({ "binding": "counter", "text": "hello" })).await.is(200);
         assert_eq!(body["person"], json!(customer));
         house.post("/v1/chat", &own, say(json!(shop.staff))).await.refused(403, "forbidden");
@@ -96,10 +96,10 @@ on_both! {
     }
 
     async fn who_does_not_work_here_sees_the_reply_and_not_how_it_was_made(test: TestDb) {
-        let script = (0..2).flat_map(|_| [Turn::call("count", &json!({})), Turn::text("There are none yet.")]);
+        let script = (0..2).flat_map(|_| [ScriptedTurn::call("count", &json!({})), ScriptedTurn::text("There are none yet.")]);
         let house = Installation::open(&test, script.collect::<Vec<_>>()).await;
         let customer = house.customer("Raju").await;
-        let own = house.key_with(house.shop.tenant, Carries::Person(customer), None, None).await;
+        let own = house.key_with(house.shop.tenant, KeySubject::Person(customer), None, None).await;
         let message = json!({ "binding": "counter", "text": "How many notes?" });
         let body = house.post("/v1/chat", &own, message.clone()).await.is(200);
         assert_eq!((&body["text"], &body["calls"], &body["violations"]), (&json!("There are none yet."), &json!([]), &json!([])));
@@ -117,7 +117,7 @@ on_both! {
     }
 
     async fn an_id_of_a_message_needs_somebody_who_gave_it(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Yes.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes.")]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "hi", "message_id": "1" });
         let refused = house.post("/v1/chat", &key, message).await.refused(422, "invalid");
@@ -144,7 +144,7 @@ on_both! {
     }
 
     async fn visitors_are_known_again(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 10)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 10)).await;
         let key = house.key(Role::Staff).await;
         let say = |who: serde_json::Value| json!({ "binding": "counter", "text": "hello", "person": who });
         let visitor = json!({ "visitor": "0123456789abcdef", "name": "Meera" });

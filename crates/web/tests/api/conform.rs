@@ -8,8 +8,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::middleware::{Next, from_fn};
 use munshi_identity::Role;
 use munshi_test_support::database::MORNING;
-use munshi_test_support::{Engine, TestDb, environment};
-use munshi_tiers::{Authorship, Installed, Vanished, files};
+use munshi_test_support::{DatabaseEngine, TestDb, environment};
+use munshi_tiers::{Authorship, InstalledNames, VanishedTierPolicy, files};
 use munshi_types::Zone;
 
 use crate::api::support::Installation;
@@ -55,9 +55,10 @@ async fn equip(test: &TestDb) {
     std::fs::write(folder.join("agents/plain.toml"), AGENT).unwrap();
     let tools = AGENT.split('"').filter(|word| word.starts_with("test_") || *word == "count");
     let installed =
-        Installed { tools: tools.map(str::to_owned).collect(), models: ["one".to_owned()].into() };
+        InstalledNames { tools: tools.map(str::to_owned).collect(), models: ["one".to_owned()].into() };
     let folder = files::read(&folder, None).unwrap().remove(0);
-    let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+    let made =
+        munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
     let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
     munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
         .await
@@ -112,7 +113,7 @@ async fn our_server_conforms() {
         munshi_agent::MIGRATIONS,
         crate::api::support::NOTES,
     ];
-    let test = TestDb::open(Engine::Sqlite, &tables).await;
+    let test = TestDb::open(DatabaseEngine::Sqlite, &tables).await;
     let house = Installation::open(&test, []).await;
     equip(&test).await;
     let (url, folder) = (serve(&house).await, test.place.folder());

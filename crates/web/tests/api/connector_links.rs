@@ -1,7 +1,7 @@
 //! Who may follow a link to a connector's service: nobody by the link alone.
 
 use munshi_identity::operators::{OPERATORS, roles};
-use munshi_identity::{Address, Person, Role, persons};
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::{PlatformTx, Tx};
 use munshi_test_support::database::MORNING;
 use munshi_types::PersonId;
@@ -21,7 +21,8 @@ impl House {
     async fn talking(&self, person: PersonId, letter: &str) -> Browser<'_> {
         let token = format!("mv_{}", letter.repeat(43));
         let id: String = Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
-        let add = move |tx: &mut Tx<'_>| persons::add_address(tx, person, &Address::visitor(&id).unwrap());
+        let add =
+            move |tx: &mut Tx<'_>| persons::add_address(tx, person, &ContactAddress::visitor(&id).unwrap());
         self.installation.db.write(self.shop(), add).await.unwrap();
         let mut browser = self.installation.browser();
         browser.cookies.insert("munshi_visitor".to_owned(), token);

@@ -6,17 +6,17 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use munshi_connectors::{Allowed, LoginParts, Logins, declared, rows};
+use munshi_connectors::{AllowedHosts, ConnectorLoginParts, ConnectorLogins, declared, rows};
 use munshi_identity::Role;
-use munshi_identity::passwords::Passwords;
-use munshi_safety::audit::{Actor, ActorKind};
-use munshi_safety::vault::{KeySource, SecretRef, Vault};
+use munshi_identity::passwords::PasswordService;
+use munshi_safety::audit::{AuditActor, AuditActorKind};
+use munshi_safety::vault::{MasterKeySource, SecretRef, Vault};
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_test_support::database::MORNING;
-use munshi_test_support::guarded::{Browser as Elsewhere, Codes, Guarded};
+use munshi_test_support::guarded::{Browser as Elsewhere, DeviceCodeSupport, GuardedService};
 use munshi_test_support::{PATIENCE, TestDb};
 use munshi_types::{Clock, FakeClock, PersonId, SystemRandom, TenantId, TenantStatus};
-use munshi_web::{Account, telemetry};
+use munshi_web::{SignInServices, telemetry};
 use serde_json::Value;
 
 use crate::api::support::{Browser, Installation, Reply};
@@ -50,7 +50,10 @@ fn logged() -> Logged {
     static LOGGED: OnceLock<Logged> = OnceLock::new();
     let start = || {
         let logged = Logged::default();
-        let options = telemetry::Options { filter: "trace".to_owned(), ..telemetry::Options::default() };
+        let options = telemetry::TelemetryOptions {
+            filter: "trace".to_owned(),
+            ..telemetry::TelemetryOptions::default()
+        };
         let clock = Arc::new(FakeClock::at(MORNING));
         let (subscriber, guard) = telemetry::subscriber(&options, clock, logged.clone()).unwrap();
         std::mem::forget(guard);
@@ -62,9 +65,9 @@ fn logged() -> Logged {
 
 pub(crate) struct House {
     pub(crate) installation: Installation,
-    logins: Logins,
+    logins: ConnectorLogins,
     vault: Vault,
-    pub(crate) service: Guarded,
+    pub(crate) service: GuardedService,
     base: String,
     /// Of an owner of each business, who is signed in.
     owners: BTreeMap<TenantId, BTreeMap<String, String>>,
@@ -74,23 +77,23 @@ impl House {
     /// Both businesses have the service as a connector.
     pub(crate) async fn open(test: &TestDb, public_url: Option<&str>) -> Self {
         let folder = test.place.folder();
-        let service = Guarded::start(&folder, Codes::Given);
-        let source = KeySource::File(folder.join("vault.key"));
+        let service = GuardedService::start(&folder, DeviceCodeSupport::Given);
+        let source = MasterKeySource::File(folder.join("vault.key"));
         let random = Arc::new(SystemRandom);
         let vault = Vault::start(test.db.clone(), source, random.clone(), test.ids.clone(), test.clock.now());
         let vault = vault.await.unwrap();
-        let parts = LoginParts {
+        let parts = ConnectorLoginParts {
             db: test.db.clone(),
             vault: vault.clone(),
-            allowed: Allowed::new(["127.0.0.1".to_owned()]),
+            allowed: AllowedHosts::new(["127.0.0.1".to_owned()]),
             clock: test.clock.clone(),
             random: random.clone(),
             ids: test.ids.clone(),
             patience: PATIENCE,
         };
-        let logins = Logins::new(parts).unwrap();
-        let account = Account {
-            passwords: Passwords::new(random).unwrap(),
+        let logins = ConnectorLogins::new(parts).unwrap();
+        let account = SignInServices {
+            passwords: PasswordService::new(random).unwrap(),
             public_url: public_url.map(str::to_owned),
             invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,
@@ -123,7 +126,7 @@ impl House {
     }
 
     pub(crate) async fn link_for(&self, tenant: TenantId, person: Option<PersonId>) -> String {
-        let by = Actor::new(ActorKind::Operator, "farid");
+        let by = AuditActor::new(AuditActorKind::Operator, "farid");
         let link = self.logins.link(tenant, "far", &self.base, (by, person)).await.unwrap();
         link.strip_prefix(&self.base).unwrap().to_owned()
     }

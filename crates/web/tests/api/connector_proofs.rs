@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_connectors::{Allowed, Confinement, Host, Pace, Parts};
+use munshi_connectors::{AllowedHosts, Confinement, ConnectorHost, ConnectorHostParts, ConnectorTimings};
 use munshi_identity::Role;
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
-use munshi_tools::{Registry, Shelves};
+use munshi_tools::{TenantToolSource, ToolRegistry};
 use munshi_types::{PersonId, SystemRandom};
 
 use crate::api::connector_links::{BY_A_PERSON, NOT_THEIRS, YOURS};
@@ -20,12 +20,12 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// Hears what somebody says in their conversation, as the engine does.
 pub(crate) struct Ear<'h> {
     house: &'h House,
-    host: Host,
+    host: ConnectorHost,
 }
 
 impl<'h> Ear<'h> {
     pub(crate) fn of(house: &'h House, test: &TestDb) -> Self {
-        let host = Host::new(Parts {
+        let host = ConnectorHost::new(ConnectorHostParts {
             db: test.db.clone(),
             vault: None,
             logins: None,
@@ -33,13 +33,13 @@ impl<'h> Ear<'h> {
             random: Arc::new(SystemRandom),
             ids: test.ids.clone(),
             clock: test.clock.clone(),
-            registry: Arc::new(Registry::default()),
+            registry: Arc::new(ToolRegistry::default()),
             folder: test.place.folder(),
             basics: Vec::new(),
             confinement: Confinement::default(),
-            allowed: Allowed::default(),
+            allowed: AllowedHosts::default(),
             inside: BTreeMap::new(),
-            pace: Pace::default(),
+            pace: ConnectorTimings::default(),
         });
         Self { house, host }
     }

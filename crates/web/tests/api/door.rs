@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::json;
 
 use crate::api::support::Installation;
@@ -12,9 +12,9 @@ use crate::api::support::Installation;
 on_both! {
     async fn a_test_rehearses_and_tells_everything(test: TestDb) {
         let script = [
-            Turn::call("note", &json!({ "text": "Raju owes 500" })),
-            Turn::call("count", &json!({})),
-            Turn::text("Noted: Raju owes 500."),
+            ScriptedTurn::call("note", &json!({ "text": "Raju owes 500" })),
+            ScriptedTurn::call("count", &json!({})),
+            ScriptedTurn::text("Noted: Raju owes 500."),
         ];
         let house = Installation::open(&test, script).await;
         let key = house.key(Role::Staff).await;
@@ -35,21 +35,21 @@ on_both! {
     }
 
     async fn a_test_acts_only_where_the_key_may(test: TestDb) {
-        let script = || [Turn::call("note", &json!({ "text": "x" })), Turn::text("Noted.")];
+        let script = || [ScriptedTurn::call("note", &json!({ "text": "x" })), ScriptedTurn::text("Noted.")];
         let house = Installation::open(&test, script().into_iter().chain(script())).await;
         let ask = json!({ "binding": "counter", "text": "note x", "act": true });
-        let reader = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), Some(&["test:read"]), None).await;
+        let reader = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["test:read"]), None).await;
         house.post("/v1/test", &reader, ask.clone()).await.refused(403, "forbidden");
         let notes = "SELECT COUNT(*) FROM notes WHERE tenant_id = $1";
         house.post("/v1/test", &reader, json!({ "binding": "counter", "text": "note x" })).await.is(200);
         assert_eq!(house.number(house.shop.tenant, notes).await, 0);
-        let writer = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), Some(&["test"]), None).await;
+        let writer = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["test"]), None).await;
         let report = house.post("/v1/test", &writer, ask).await.is(200);
         assert_eq!((&report["rehearsed"], house.number(house.shop.tenant, notes).await), (&json!(false), 1));
     }
 
     async fn nobody_is_tested_as_more_than_the_key(test: TestDb) {
-        let house = Installation::open(&test, [Turn::call("note", &json!({ "text": "x" })), Turn::text("I can't."), Turn::text("Hi.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::call("note", &json!({ "text": "x" })), ScriptedTurn::text("I can't."), ScriptedTurn::text("Hi.")]).await;
         let staff = house.key(Role::Staff).await;
         let ask = |standing: &str| json!({ "binding": "counter", "text": "note x", "as": standing });
         house.post("/v1/test", &staff, ask("admin")).await.refused(403, "forbidden");

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -14,7 +14,7 @@ fn deep(levels: usize) -> String {
 
 on_both! {
     async fn bad_input_is_told_apart_and_never_a_failure(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 3)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 3)).await;
         let key = house.key(Role::Owner).await;
         for path in [
             "/v1/runs/nonsense", "/v1/runs/%00", "/v1/runs/%ff", "/v1/sessions/1", "/v1/sessions/x/messages", "/v1/persons/..%2f",

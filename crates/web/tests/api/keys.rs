@@ -1,6 +1,6 @@
 //! Keys made and taken back through the API.
 
-use munshi_identity::keys::Carries;
+use munshi_identity::keys::KeySubject;
 use munshi_identity::{Person, Role, persons};
 use munshi_test_support::database::MORNING;
 use serde_json::{Value, json};
@@ -51,14 +51,14 @@ on_both! {
         let admin = Person { role: Some(Role::Admin), ..Person::new(&test.ids, "Farida", MORNING) };
         let farida = admin.id;
         house.db.write(shop.tenant, move |tx| persons::put(tx, &admin)).await.unwrap();
-        let own = house.key_with(shop.tenant, Carries::Person(shop.owner), None, None).await;
+        let own = house.key_with(shop.tenant, KeySubject::Person(shop.owner), None, None).await;
         let lent = json!({ "name": "lent", "speaks_as": "person", "person": farida });
         let lent = house.post("/v1/keys", &own, lent).await.is(201);
         let lent = lent["text"].as_str().unwrap();
         let new = |name: &str| json!({ "name": name, "role": "staff", "speaks_as": "person" });
         house.post("/v1/keys", lent, new("laundered")).await.refused(403, "forbidden");
         house.post("/v1/keys", &own, new("plain")).await.is(201);
-        let hers = house.key_with(shop.tenant, Carries::Person(farida), None, None).await;
+        let hers = house.key_with(shop.tenant, KeySubject::Person(farida), None, None).await;
         house.post("/v1/keys", &hers, new("hers")).await.is(201);
     }
 
@@ -70,7 +70,7 @@ on_both! {
         house.post("/v1/keys", &admin, new("a", "admin")).await.is(201);
         house.post("/v1/keys", &admin, new("b", "owner")).await.refused(403, "forbidden");
         house.post("/v1/keys", &admin, json!({ "name": "c", "speaks_as": "person", "person": shop.owner })).await.refused(403, "forbidden");
-        let small = house.key_with(shop.tenant, Carries::Role(Role::Owner), Some(&["keys", "chat:read"]), Some(vec![shop.binding])).await;
+        let small = house.key_with(shop.tenant, KeySubject::Role(Role::Owner), Some(&["keys", "chat:read"]), Some(vec![shop.binding])).await;
         let wide = json!({ "name": "d", "speaks_as": "person", "role": "owner", "areas": ["chat"] });
         house.post("/v1/keys", &small, wide).await.refused(403, "forbidden");
         house.post("/v1/keys", &small, json!({ "name": "e", "speaks_as": "person", "role": "owner", "bindings": ["back"] })).await.refused(422, "invalid");

@@ -1,8 +1,8 @@
 //! Limits, before any model is asked.
 
 use munshi_identity::Role;
-use munshi_safety::budget::{Plan, Settings as Budgets};
-use munshi_test_support::models::Turn;
+use munshi_safety::budget::{BudgetSettings as Budgets, UsagePlan};
+use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::api::support::Installation;
 
 on_both! {
     async fn a_visitor_has_forty_messages_and_then_a_rest(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 60)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 60)).await;
         let key = house.key(Role::Staff).await;
         let say = json!({ "binding": "counter", "text": "hi", "person": { "visitor": "0123456789abcdef" } });
         let mut taken = 0;
@@ -33,7 +33,7 @@ on_both! {
     }
 
     async fn a_person_has_a_hundred_a_minute_and_a_free_tenant_five_hundred_an_hour(test: TestDb) {
-        let budgets = Budgets { plan: Plan::Free, ..Budgets::default() };
+        let budgets = Budgets { plan: UsagePlan::Free, ..Budgets::default() };
         let house = Installation::open_with(&test, [], budgets).await;
         let key = house.key(Role::Staff).await;
         // What is refused at the door costs no model and still counts.

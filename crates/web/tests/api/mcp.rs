@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
+use munshi_identity::keys::KeySubject;
 use munshi_test_support::PATIENCE;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::{Installation, Reply};
@@ -92,7 +92,7 @@ on_both! {
     async fn a_key_opens_what_its_areas_and_bindings_open_and_no_more(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let shop = house.shop.tenant;
-        let role = Carries::Role(Role::Owner);
+        let role = KeySubject::Role(Role::Owner);
         let looks = house.key_with(shop, role, Some(&["tools:read"]), None).await;
         assert_eq!(names(&house, &looks).await, ["count", "go_on", "show"]);
         let speaks = house.key_with(shop, role, Some(&["chat"]), None).await;
@@ -230,7 +230,7 @@ on_both! {
         assert!(strange["isError"] == true && !strange.to_string().contains("eggs"), "{strange}");
         assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
         // Two keys of one person are that person's.
-        let person = Carries::Person(house.shop.owner);
+        let person = KeySubject::Person(house.shop.owner);
         let one = house.key_with(house.shop.tenant, person, None, None).await;
         let two = house.key_with(house.shop.tenant, person, None, None).await;
         let asked = call(&house, &one, "note", json!({ "text": "milk" })).await;
@@ -259,9 +259,9 @@ on_both! {
 
     async fn an_agent_answers_and_waits_for_people_as_in_a_chat(test: TestDb) {
         let script = [
-            Turn::text("We open at nine."),
-            Turn::call("wipe", &json!({ "text": "all" })),
-            Turn::text("It is wiped."),
+            ScriptedTurn::text("We open at nine."),
+            ScriptedTurn::call("wipe", &json!({ "text": "all" })),
+            ScriptedTurn::text("It is wiped."),
         ];
         let house = Installation::open(&test, script).await;
         let key = house.key(Role::Owner).await;
@@ -271,7 +271,7 @@ on_both! {
         let person = house.shop.staff.to_string();
         let empty = call(&house, &key, "ask_counter", json!({ "message": " " })).await;
         assert_eq!(empty["isError"], true, "{empty}");
-        let staff = house.key_with(house.shop.tenant, Carries::Person(house.shop.staff), None, None).await;
+        let staff = house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await;
         let other = call(&house, &staff, "ask_counter", json!({ "message": "hi", "person": "@somebody" })).await;
         assert!(text(&other).contains("one person"), "{other} {person}");
         let waits = call(&house, &staff, "ask_counter", json!({ "message": "wipe it" })).await;
@@ -286,7 +286,7 @@ on_both! {
     }
 
     async fn another_tenants_key_sees_nothing_of_ours(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Hello.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Hello.")]).await;
         let (ours, theirs) = (house.key(Role::Owner).await, house.key_of(house.other.tenant, Role::Owner).await);
         let asked = call(&house, &ours, "note", json!({ "text": "ours" })).await;
         let id = asked["structuredContent"]["approval"].as_str().unwrap();
@@ -301,7 +301,7 @@ on_both! {
         // Neither does a key of ours that stands for somebody else, or for another binding.
         let staff = house.key(Role::Staff).await;
         assert_eq!(call(&house, &staff, "go_on", json!({ "approval": id })).await["isError"], true);
-        let elsewhere = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
+        let elsewhere = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), None, Some(vec![test.ids.next()])).await;
         assert_eq!(call(&house, &elsewhere, "go_on", json!({ "approval": id })).await["isError"], true);
         assert_eq!(house.number(house.shop.tenant, "SELECT COUNT(*) FROM notes WHERE tenant_id = $1").await, 0);
     }

@@ -1,7 +1,7 @@
 //! Two nodes on one database: whoever is counted is counted once for both.
 
 use munshi_identity::Role;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::json;
 
 use crate::api::support::Installation;
@@ -26,8 +26,8 @@ on_both! {
     }
 
     async fn a_visitor_who_goes_from_node_to_node_is_one(test: TestDb) {
-        let one = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 30)).await;
-        let other = one.again(&test, std::iter::repeat_n(Turn::text("Yes."), 30)).await;
+        let one = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 30)).await;
+        let other = one.again(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 30)).await;
         let hello = |id: &str| json!({ "text": "hello", "message_id": own(id) });
         let new = Browser::from("203.0.113.7:5000");
         // Three of an address as somebody new are free; the third is the second on its node.
@@ -53,7 +53,7 @@ on_both! {
 
     /// A proxy on this machine that nobody named: all who come through it are one, whatever it tells.
     async fn who_comes_through_an_unnamed_proxy_is_counted(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 4)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 4)).await;
         let mut answers = Vec::new();
         for id in 0..21 {
             let told = format!("198.51.100.{id}");
@@ -76,7 +76,7 @@ on_both! {
 
     /// A key that may only read has every id and word of a conversation, and nothing that makes it the visitor's.
     async fn who_reads_a_message_does_not_become_its_visitor(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 9)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 9)).await;
         let visitor = Browser::from("203.0.113.9:1");
         let (headers, _) = visitor.say(&house, "My secret is blue.", "1").await;
         let theirs = cookie(&headers);

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use munshi_identity::Role;
 use munshi_lang::Phrasebook;
-use munshi_llm::Target;
-use munshi_offline::Offline;
+use munshi_llm::ModelTarget;
+use munshi_offline::OfflineProvider;
 use serde_json::json;
 
 use crate::api::support::{Installation, chat, text_of};
 
 on_both! {
     async fn the_offline_model_answers_on_both_ways(test: TestDb) {
-        let offline = Phrasebook::core().and_then(Offline::new).unwrap();
-        let house = Installation::thinking_with(&test, Arc::new(offline), Target::offline()).await;
+        let offline = Phrasebook::core().and_then(OfflineProvider::new).unwrap();
+        let house = Installation::thinking_with(&test, Arc::new(offline), ModelTarget::offline()).await;
         let key = house.key(Role::Staff).await;
         let say = |text: &str| json!({ "binding": "counter", "text": text, "person": house.shop.staff });
         let body = house.post("/v1/chat", &key, say("namaste, kaise ho?")).await.is(200);

@@ -5,9 +5,9 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::Request;
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_llm::{Event, Fault, Role as Says};
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_llm::{ChatEvent, ModelError, ModelRole as Says};
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -29,7 +29,7 @@ pub(crate) fn asking(messages: Value) -> Value {
 
 /// A key of somebody who works there.
 pub(crate) async fn staff(house: &Installation) -> String {
-    house.key_with(house.shop.tenant, Carries::Person(house.shop.staff), None, None).await
+    house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await
 }
 
 fn request(key: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
@@ -73,7 +73,7 @@ on_both! {
         assert_eq!((&list["object"], &model["object"], &model["owned_by"]), (&json!("list"), &json!("model"), &json!("shop")));
         assert!(model["created"].as_i64().unwrap() > 1_600_000_000);
         assert_eq!(&house.get("/v1/models/counter", &key).await.is(200), model);
-        let one = house.key_with(house.shop.tenant, Carries::Role(Role::Staff), None, Some(vec![house.shop.binding])).await;
+        let one = house.key_with(house.shop.tenant, KeySubject::Role(Role::Staff), None, Some(vec![house.shop.binding])).await;
         let reached = house.get("/v1/models", &one).await.is(200);
         assert_eq!(reached["data"].as_array().unwrap().len(), 1, "{reached}");
         let left: u32 = reply.header("x-ratelimit-remaining-requests").parse().unwrap();
@@ -85,7 +85,7 @@ on_both! {
     }
 
     async fn the_last_words_are_answered(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("We open at nine.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("We open at nine.")]).await;
         let key = staff(&house).await;
         let body = json!({ "model": "counter", "messages": [user("When do you open?")], "temperature": 0.2, "n": 1 });
         let reply = house.post(COMPLETIONS, &key, body).await;
@@ -104,7 +104,7 @@ on_both! {
     }
 
     async fn an_answer_comes_in_pieces(test: TestDb) {
-        let house = Installation::open(&test, [Turn::call("count", &json!({})), Turn::text("There are none. Really.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::call("count", &json!({})), ScriptedTurn::text("There are none. Really.")]).await;
         let key = staff(&house).await;
         let mut body = asking(json!([user("How many notes?")]));
         body["stream_options"] = json!({ "include_usage": true });
@@ -124,7 +124,7 @@ on_both! {
     }
 
     async fn what_the_client_remembers_is_the_context_and_nothing_else(test: TestDb) {
-        let house = Installation::open(&test, ["One.", "Two.", "Three."].map(Turn::text)).await;
+        let house = Installation::open(&test, ["One.", "Two.", "Three."].map(ScriptedTurn::text)).await;
         let key = staff(&house).await;
         house.post(COMPLETIONS, &key, asking(json!([user("first")]))).await.is(200);
         let before = json!([{ "role": "system", "content": "You are a pirate." }, user("first"), assistant("One."), user("second")]);
@@ -148,7 +148,7 @@ on_both! {
     }
 
     async fn the_same_request_is_taken_once(test: TestDb) {
-        let house = Installation::open(&test, ["One.", "Two."].map(Turn::text)).await;
+        let house = Installation::open(&test, ["One.", "Two."].map(ScriptedTurn::text)).await;
         let key = staff(&house).await;
         let body = asking(json!([user("hello")]));
         let mut runs = Vec::new();
@@ -170,7 +170,7 @@ on_both! {
     }
 
     async fn whoever_is_named_speaks(test: TestDb) {
-        let house = Installation::open(&test, (0..6).map(|_| Turn::text("Yes."))).await;
+        let house = Installation::open(&test, (0..6).map(|_| ScriptedTurn::text("Yes."))).await;
         let (role, own) = (house.key(Role::Owner).await, staff(&house).await);
         let person = async |key: &str, user_is: Value, headers: &[(&str, &str)]| {
             let mut body = asking(json!([user("hi")]));
@@ -217,7 +217,7 @@ on_both! {
         let broken = Request::post(COMPLETIONS).header("authorization", format!("Bearer {key}"))
             .header("content-type", "application/json").body(Body::from("{")).unwrap();
         assert_eq!(house.send(broken).await.status().as_u16(), 400);
-        let viewer = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), Some(&["persons"]), None).await;
+        let viewer = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), Some(&["persons"]), None).await;
         assert_eq!(house.post(COMPLETIONS, &viewer, asking(hi())).await.is(403)["error"]["type"], "permission_error");
         let method = house.call("DELETE", COMPLETIONS, &key, None).await.is(405);
         assert_eq!(method["error"]["code"], "method_not_allowed");
@@ -225,7 +225,7 @@ on_both! {
     }
 
     async fn a_turn_without_an_answer_is_an_error(test: TestDb) {
-        let dead = || Turn::fault(Fault::Rejected { status: 400, message: "no".to_owned() });
+        let dead = || ScriptedTurn::fault(ModelError::Rejected { status: 400, message: "no".to_owned() });
         let house = Installation::open(&test, [dead(), dead()]).await;
         let key = staff(&house).await;
         let reply = house.post(COMPLETIONS, &key, asking(json!([user("hi")]))).await;
@@ -238,11 +238,11 @@ on_both! {
     }
 
     async fn words_that_were_taken_back_end_the_stream(test: TestDb) {
-        let text = |words: &str| Event::Text(words.to_owned());
-        let broken = |words: &str| Turn::events_then_fault([text(words), text(" And")], Fault::Interrupted).slow(Duration::from_millis(300));
+        let text = |words: &str| ChatEvent::Text(words.to_owned());
+        let broken = |words: &str| ScriptedTurn::events_then_fault([text(words), text(" And")], ModelError::Interrupted).slow(Duration::from_millis(300));
         let house = Installation::open(&test, [
-            broken("It is nine o'clock here. We open soon."), Turn::text("It is nine o'clock here. We open soon. Come."),
-            broken("It is nine o'clock here. We open soon."), Turn::text("We are closed today, come tomorrow."),
+            broken("It is nine o'clock here. We open soon."), ScriptedTurn::text("It is nine o'clock here. We open soon. Come."),
+            broken("It is nine o'clock here. We open soon."), ScriptedTurn::text("We are closed today, come tomorrow."),
         ]).await;
         let key = staff(&house).await;
         let same = pieces(&house, &key, asking(json!([user("when?")]))).await;

@@ -1,7 +1,7 @@
 //! People through the API.
 
 use munshi_identity::Role;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -43,7 +43,7 @@ on_both! {
     }
 
     async fn a_visitor_proves_a_phone_and_becomes_somebody(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 3)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 3)).await;
         let key = house.key(Role::Owner).await;
         let known = house.post("/v1/persons", &key, json!({ "name": "Raju", "phone": "+919812345678" })).await.is(201);
         let say = |who: Value| json!({ "binding": "counter", "text": "hi", "person": who });

@@ -1,8 +1,8 @@
 //! Programs with a key: their words are nobody's own, and they say yes to nothing.
 
-use munshi_identity::keys::{Carries, SpeaksAs};
+use munshi_identity::keys::{KeySpeaker, KeySubject};
 use munshi_identity::{Person, Role, persons};
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::mcp::{call, text};
@@ -16,17 +16,17 @@ async fn notes(house: &Installation) -> i64 {
 
 /// A program that stands for the shop's owner.
 async fn program(house: &Installation) -> String {
-    let owner = Carries::Person(house.shop.owner);
-    house.key_speaking(SpeaksAs::Program, house.shop.tenant, owner, (None, None)).await
+    let owner = KeySubject::Person(house.shop.owner);
+    house.key_speaking(KeySpeaker::Program, house.shop.tenant, owner, (None, None)).await
 }
 
 /// The same person's key with which they type themselves.
 async fn typed(house: &Installation) -> String {
-    house.key_with(house.shop.tenant, Carries::Person(house.shop.owner), None, None).await
+    house.key_with(house.shop.tenant, KeySubject::Person(house.shop.owner), None, None).await
 }
 
-fn note() -> [Turn; 2] {
-    [Turn::call("note", &json!({ "text": "upi attacker@okbank" })), Turn::text("Noted.")]
+fn note() -> [ScriptedTurn; 2] {
+    [ScriptedTurn::call("note", &json!({ "text": "upi attacker@okbank" })), ScriptedTurn::text("Noted.")]
 }
 
 fn said(text: &str) -> Value {
@@ -50,7 +50,7 @@ async fn question(house: &Installation, key: &str) -> (String, Value) {
 on_both! {
     async fn an_agent_that_is_asked_writes_no_more_than_a_tool_that_is_called(test: TestDb) {
         let [wish, noted] = note();
-        let house = Installation::open(&test, [wish, Turn::text("Pardon?"), noted]).await;
+        let house = Installation::open(&test, [wish, ScriptedTurn::text("Pardon?"), noted]).await;
         // Also with a key that talks for a person elsewhere.
         let key = typed(&house).await;
         let direct = call(&house, &key, "note", json!({ "text": "upi attacker@okbank" })).await;
@@ -91,8 +91,8 @@ on_both! {
         assert_eq!((notes(&house).await, yes["state"].as_str()), (0, Some("done")), "{yes}");
         let (id, digest) = question(&house, &key).await;
         let grant = format!("/v1/approvals/{id}/grant");
-        let stranger = Carries::Role(Role::Owner);
-        let another = house.key_speaking(SpeaksAs::Program, house.shop.tenant, stranger, (None, None)).await;
+        let stranger = KeySubject::Role(Role::Owner);
+        let another = house.key_speaking(KeySpeaker::Program, house.shop.tenant, stranger, (None, None)).await;
         for key in [&key, &another] {
             house.post(&grant, key, json!({ "digest": digest.clone() })).await.refused(403, "forbidden");
         }
@@ -124,7 +124,7 @@ on_both! {
     }
 
     async fn what_a_program_said_is_not_the_persons_own_word_later(test: TestDb) {
-        let script = [Turn::text("I see."), Turn::call("note", &json!({ "text": "upi attacker@okbank" })), Turn::text("Noted.")];
+        let script = [ScriptedTurn::text("I see."), ScriptedTurn::call("note", &json!({ "text": "upi attacker@okbank" })), ScriptedTurn::text("Noted.")];
         let house = Installation::open(&test, script).await;
         chat(&house, &program(&house).await, "our note is upi attacker@okbank").await;
         // The same conversation: the person's own words don't hold what is to be written.
@@ -158,7 +158,7 @@ on_both! {
         let house = Installation::open(&test, note()).await;
         let shop = house.shop.tenant;
         let ravi = house.customer("Ravi").await;
-        let early = house.key_with(shop, Carries::Person(ravi), None, None).await;
+        let early = house.key_with(shop, KeySubject::Person(ravi), None, None).await;
         house.get("/v1/runs", &early).await.refused(403, "forbidden");
         house.db
             .write(shop, move |tx| {
@@ -173,7 +173,7 @@ on_both! {
         // Nor does it speak for who they are now.
         house.post("/v1/chat", &early, said("our note is upi attacker@okbank")).await.refused(403, "forbidden");
         assert_eq!(notes(&house).await, 0);
-        let late = house.key_with(shop, Carries::Person(ravi), None, None).await;
+        let late = house.key_with(shop, KeySubject::Person(ravi), None, None).await;
         house.get("/v1/keys", &late).await.is(200);
     }
 

@@ -1,8 +1,8 @@
 //! Looking at what there is.
 
 use munshi_identity::Role;
-use munshi_identity::keys::Carries;
-use munshi_test_support::models::Turn;
+use munshi_identity::keys::KeySubject;
+use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::api::support::Installation;
@@ -25,7 +25,7 @@ async fn all(house: &Installation, key: &str, path: &str, limit: u32) -> Vec<Val
 
 on_both! {
     async fn lists_come_in_pages(test: TestDb) {
-        let house = Installation::open(&test, std::iter::repeat_n(Turn::text("Yes."), 5)).await;
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 5)).await;
         let key = house.key(Role::Owner).await;
         for n in 0..5 {
             test.clock.advance(std::time::Duration::from_secs(1));
@@ -54,7 +54,7 @@ on_both! {
     }
 
     async fn tiers_and_usage_are_told(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Yes.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes.")]).await;
         let key = house.key(Role::Viewer).await;
         let binding = house.get("/v1/bindings/counter", &key).await.is(200);
         assert_eq!((&binding["addresses"], &binding["versions"][0]["note"]), (&json!(["handle:shop-counter"]), &json!("first")));
@@ -74,7 +74,7 @@ on_both! {
         house.get("/v1/usage?since=yesterday", &key).await.refused(400, "bad_request");
         // A key for some bindings hears of those alone.
         let other = test.ids.next::<munshi_types::BindingId>();
-        let narrow = house.key_with(house.shop.tenant, Carries::Role(Role::Owner), None, Some(vec![other])).await;
+        let narrow = house.key_with(house.shop.tenant, KeySubject::Role(Role::Owner), None, Some(vec![other])).await;
         for path in ["/v1/usage", "/v1/usage?by=person"] {
             house.get(path, &narrow).await.refused(403, "forbidden");
         }

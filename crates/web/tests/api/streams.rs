@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use munshi_identity::Role;
-use munshi_llm::{Event, Fault};
-use munshi_test_support::models::{Turn, saying};
+use munshi_llm::{ChatEvent, ModelError};
+use munshi_test_support::models::{ScriptedTurn, saying};
 use serde_json::json;
 
 use crate::api::support::{Installation, Told, chat, follow, text_of};
 
 /// Word by word, as models speak.
-fn in_pieces(text: &str) -> Turn {
+fn in_pieces(text: &str) -> ScriptedTurn {
     let mut events = saying(text);
-    let words = text.split_inclusive(' ').map(|word| Event::Text(word.to_owned()));
+    let words = text.split_inclusive(' ').map(|word| ChatEvent::Text(word.to_owned()));
     events.splice(1..2, words);
-    Turn::events(events)
+    ScriptedTurn::events(events)
 }
 
 /// What a client has that saw `seen` and then the rest.
@@ -40,7 +40,7 @@ async fn cut_everywhere(house: &Installation, other: &Installation, key: &str, r
 on_both! {
     async fn a_client_that_goes_at_any_event_gets_the_rest(test: TestDb) {
         let reply = "There is one note. नमस्ते, that is all there is to say about it.";
-        let script = || [Turn::call("count", &json!({})), in_pieces(reply)];
+        let script = || [ScriptedTurn::call("count", &json!({})), in_pieces(reply)];
         let house = Installation::open(&test, script()).await;
         let key = house.key(Role::Staff).await;
         let other = house.again(&test, []).await;
@@ -77,8 +77,8 @@ on_both! {
     }
 
     async fn a_reply_that_was_broken_off_begins_again(test: TestDb) {
-        let broken = Turn::events_then_fault(saying("It is ab").into_iter().take(2), Fault::Interrupted);
-        let house = Installation::open(&test, [broken, Turn::text("It is nine.")]).await;
+        let broken = ScriptedTurn::events_then_fault(saying("It is ab").into_iter().take(2), ModelError::Interrupted);
+        let house = Installation::open(&test, [broken, ScriptedTurn::text("It is nine.")]).await;
         let key = house.key(Role::Staff).await;
         let message = json!({ "binding": "counter", "text": "What time is it?", "person": house.shop.staff });
         let (_, told) = house.stream(chat(&key, &message), usize::MAX).await;
@@ -93,7 +93,7 @@ on_both! {
     }
 
     async fn a_second_stream_is_told_about_the_first(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("a").hanging(), Turn::text("Second.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("a").hanging(), ScriptedTurn::text("Second.")]).await;
         let key = house.key(Role::Staff).await;
         let say = |text: &str| json!({ "binding": "counter", "text": text, "person": house.shop.staff });
         let first = house.send(chat(&key, &say("one"))).await;
@@ -112,7 +112,7 @@ on_both! {
     }
 
     async fn a_turn_is_stopped(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("One two").hanging()]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("One two").hanging()]).await;
         let key = house.key(Role::Staff).await;
         let say = json!({ "binding": "counter", "text": "count", "person": house.shop.staff });
         let response = house.send(chat(&key, &say)).await;
@@ -126,7 +126,7 @@ on_both! {
     }
 
     async fn what_is_no_id_of_an_event_is_refused(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("Yes.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("Yes.")]).await;
         let key = house.key(Role::Staff).await;
         let say = json!({ "binding": "counter", "text": "hi", "person": house.shop.staff });
         let run = house.post("/v1/chat", &key, say).await.is(200)["run"].as_str().unwrap().to_owned();

@@ -17,33 +17,33 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::Router;
-use munshi_agent::outbox::Sender;
-use munshi_agent::{Engine, Parts, Settings};
-use munshi_connectors::Logins;
+use munshi_agent::outbox::ChannelSender;
+use munshi_agent::{TurnEngine, TurnEngineParts, TurnSettings};
+use munshi_connectors::ConnectorLogins;
 use munshi_identity::codes::CodeKey;
-use munshi_identity::hosts::Hosts;
-use munshi_identity::keys::{self, Carries, Grant, KeyMaker, Keys, NewKey, SpeaksAs};
-use munshi_identity::passwords::Passwords;
+use munshi_identity::hosts::HostTokenVerifier;
+use munshi_identity::keys::{self, ApiKeyCache, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
+use munshi_identity::passwords::PasswordService;
 use munshi_identity::{Person, Role, persons};
-use munshi_jobs::Queue;
+use munshi_jobs::JobQueue;
 use munshi_lang::Phrasebook;
-use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Gateway, Provider, Target, Wire};
-use munshi_pack::House;
-use munshi_safety::acts::Office;
-use munshi_safety::budget::{Governor, Plan, Settings as Budgets};
+use munshi_llm::{Gateway, ModelTarget, Provider, WireFormat};
+use munshi_pack::PackRegistry;
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::{BudgetGovernor, BudgetSettings as Budgets, UsagePlan};
 use munshi_safety::policy;
 use munshi_store::{Db, PlatformTx, Tx, params, tenants};
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_test_support::models::{Scripted, Turn};
-use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
-use munshi_tools::Dispatcher;
-use munshi_types::{BindingId, Clock, Ids, PersonId, SystemRandom, TenantId, Zone};
-use munshi_web::account::proofs::Proven;
-use munshi_web::api::{Codes, Parts as ApiParts};
-use munshi_web::{Account, Api, App, Metrics, Options, Visits, router, routes};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
+use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
+use munshi_tools::ToolDispatcher;
+use munshi_types::{BindingId, Clock, IdGenerator, PersonId, SystemRandom, TenantId, Zone};
+use munshi_web::account::proofs::SignInAuthenticator;
+use munshi_web::api::{ApiParts, CodeKeySource};
+use munshi_web::{Api, App, Metrics, ServerOptions, SignInServices, VisitorServices, router, routes};
 
 /// What the tools of the tests may do.
 const POLICY: &str = "[connectors.shop]\nautonomy = \"act\"\nread = [\"*\"]\nwrite = [\"*\"]\n\
@@ -69,20 +69,20 @@ pub(crate) struct Installation {
     pub(crate) app: App,
     pub(crate) shop: Business,
     pub(crate) other: Business,
-    pub(crate) model: Arc<Scripted>,
+    pub(crate) model: Arc<ScriptedModel>,
     pub(crate) world: Arc<World>,
     pub(crate) router: Router,
     pub(crate) db: Db,
-    pub(crate) ids: Ids,
+    pub(crate) ids: IdGenerator,
     clock: Arc<dyn Clock>,
 }
 
-type Rest = (Budgets, Target, Account, Vec<Arc<dyn Sender>>);
+type Rest = (Budgets, ModelTarget, SignInServices, Vec<Arc<dyn ChannelSender>>);
 
 struct FixedCodes;
 
 #[async_trait]
-impl Codes for FixedCodes {
+impl CodeKeySource for FixedCodes {
     async fn key(&self, _: TenantId) -> munshi_safety::Result<CodeKey> {
         Ok(CodeKey::new(&[7; 32]))
     }
@@ -90,35 +90,39 @@ impl Codes for FixedCodes {
 
 /// Large enough that no test of something else meets a limit of money or interactions.
 pub(crate) fn budgets() -> Budgets {
-    Budgets { plan: Plan::Business, ..Budgets::default() }
+    Budgets { plan: UsagePlan::Business, ..Budgets::default() }
 }
 
 impl Installation {
-    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) async fn open(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::open_with(test, script, budgets()).await
     }
 
     pub(crate) async fn open_with(
         test: &TestDb,
-        script: impl IntoIterator<Item = Turn>,
+        script: impl IntoIterator<Item = ScriptedTurn>,
         budgets: Budgets,
     ) -> Self {
         let (shop, other) = (business(test, "shop").await, business(test, "other").await);
-        let model = Arc::new(Scripted::new(script));
+        let model = Arc::new(ScriptedModel::new(script));
         Self::process(test, test.db.clone(), (shop, other), (model.clone(), model, Arc::default()), budgets)
     }
 
     /// Another process on the same database and in the same world.
-    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Self {
-        let model = Arc::new(Scripted::new(script));
+    pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        let model = Arc::new(ScriptedModel::new(script));
         let parts = (model.clone(), model as Arc<dyn Provider>, self.world.clone());
         Self::process(test, test.open_again().await, (self.shop, self.other), parts, budgets())
     }
 
     /// The same businesses with another model.
-    pub(crate) async fn thinking_with(test: &TestDb, provider: Arc<dyn Provider>, target: Target) -> Self {
+    pub(crate) async fn thinking_with(
+        test: &TestDb,
+        provider: Arc<dyn Provider>,
+        target: ModelTarget,
+    ) -> Self {
         let (shop, other) = (business(test, "shop").await, business(test, "other").await);
-        let parts = (Arc::new(Scripted::new([])), provider, Arc::default());
+        let parts = (Arc::new(ScriptedModel::new([])), provider, Arc::default());
         Self::made(test, test.db.clone(), (shop, other), parts, (budgets(), target))
     }
 
@@ -126,21 +130,21 @@ impl Installation {
         test: &TestDb,
         db: Db,
         known: (Business, Business),
-        parts: (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        parts: (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
         budgets: Budgets,
     ) -> Self {
-        Self::made(test, db, known, parts, (budgets, Target::new("one", Wire::OpenAi, "", "m")))
+        Self::made(test, db, known, parts, (budgets, ModelTarget::new("one", WireFormat::OpenAi, "", "m")))
     }
 
     fn made(
         test: &TestDb,
         db: Db,
         (shop, other): (Business, Business),
-        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
-        (budgets, target): (Budgets, Target),
+        (model, provider, world): (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
+        (budgets, target): (Budgets, ModelTarget),
     ) -> Self {
-        let account = Account {
-            passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
+        let account = SignInServices {
+            passwords: PasswordService::new(Arc::new(SystemRandom)).unwrap(),
             public_url: None,
             invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,
@@ -152,15 +156,15 @@ impl Installation {
     /// The same with a way to people's phones.
     pub(crate) async fn reaching(
         test: &TestDb,
-        script: impl IntoIterator<Item = Turn>,
-        phone: Arc<dyn Sender>,
+        script: impl IntoIterator<Item = ScriptedTurn>,
+        phone: Arc<dyn ChannelSender>,
     ) -> Self {
         let (shop, other) = (business(test, "shop").await, business(test, "other").await);
-        let model = Arc::new(Scripted::new(script));
+        let model = Arc::new(ScriptedModel::new(script));
         let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
-        let target = Target::new("one", Wire::OpenAi, "", "m");
-        let account = Account {
-            passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
+        let target = ModelTarget::new("one", WireFormat::OpenAi, "", "m");
+        let account = SignInServices {
+            passwords: PasswordService::new(Arc::new(SystemRandom)).unwrap(),
             public_url: None,
             invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,
@@ -175,10 +179,10 @@ impl Installation {
     }
 
     /// The same with another way to sign in.
-    pub(crate) async fn signing_in(test: &TestDb, account: Account) -> Self {
+    pub(crate) async fn signing_in(test: &TestDb, account: SignInServices) -> Self {
         let (shop, other) = (business(test, "shop").await, business(test, "other").await);
-        let model = Arc::new(Scripted::new([]));
-        let target = Target::new("one", Wire::OpenAi, "", "m");
+        let model = Arc::new(ScriptedModel::new([]));
+        let target = ModelTarget::new("one", WireFormat::OpenAi, "", "m");
         let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
         Self::with_account(
             test,
@@ -190,10 +194,10 @@ impl Installation {
     }
 
     /// The same where people let us into connectors' services.
-    pub(crate) async fn letting_in(test: &TestDb, account: Account, logins: Logins) -> Self {
+    pub(crate) async fn letting_in(test: &TestDb, account: SignInServices, logins: ConnectorLogins) -> Self {
         let (shop, other) = (business(test, "shop").await, business(test, "other").await);
-        let model = Arc::new(Scripted::new([]));
-        let target = Target::new("one", Wire::OpenAi, "", "m");
+        let model = Arc::new(ScriptedModel::new([]));
+        let target = ModelTarget::new("one", WireFormat::OpenAi, "", "m");
         let parts = (model.clone(), model as Arc<dyn Provider>, Arc::default());
         let rest = (budgets(), target, account, Vec::new());
         Self::with_logins(test, test.db.clone(), (shop, other), parts, (rest, Some(logins)))
@@ -203,7 +207,7 @@ impl Installation {
         test: &TestDb,
         db: Db,
         known: (Business, Business),
-        parts: (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
+        parts: (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
         rest: Rest,
     ) -> Self {
         Self::with_logins(test, db, known, parts, (rest, None))
@@ -213,33 +217,34 @@ impl Installation {
         test: &TestDb,
         db: Db,
         (shop, other): (Business, Business),
-        (model, provider, world): (Arc<Scripted>, Arc<dyn Provider>, Arc<World>),
-        ((budgets, target, account, senders), logins): (Rest, Option<Logins>),
+        (model, provider, world): (Arc<ScriptedModel>, Arc<dyn Provider>, Arc<World>),
+        ((budgets, target, account, senders), logins): (Rest, Option<ConnectorLogins>),
     ) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
         let registry = Arc::new(tools::registry(&world));
-        let office = Arc::new(Office::new(test.ids.clone(), Governor::new(budgets, test.ids.clone())));
+        let office =
+            Arc::new(ActServices::new(test.ids.clone(), BudgetGovernor::new(budgets, test.ids.clone())));
         let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
-        let resolver = Resolver::new(db.clone()).offering(specs.map(Arc::new).collect());
+        let resolver = BindingResolver::new(db.clone()).offering(specs.map(Arc::new).collect());
         let engine = engine(test, &db, (&office, registry, resolver.clone()), (provider, target));
-        let proofs = Proven {
+        let proofs = SignInAuthenticator {
             db: db.clone(),
             clock: clock.clone(),
             ids: test.ids.clone(),
-            hosts: Hosts::new(db.clone(), Arc::new(hosts::FixedHosts)),
+            hosts: HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts)),
             public_url: account.public_url.clone(),
         };
         let house = Arc::new(pages::house());
-        let visits = Visits { proofs: Arc::new(proofs), house, ..Visits::default() };
+        let visits = VisitorServices { proofs: Arc::new(proofs), house, ..VisitorServices::default() };
         let parts = ApiParts {
             db: db.clone(),
             engine: engine.clone(),
-            keys: Keys::new(db.clone(), clock.clone()),
+            keys: ApiKeyCache::new(db.clone(), clock.clone()),
             resolver,
             office,
             codes: Arc::new(FixedCodes),
             account,
-            hosts: Hosts::new(db.clone(), Arc::new(hosts::FixedHosts)),
+            hosts: HostTokenVerifier::new(db.clone(), Arc::new(hosts::FixedHosts)),
             senders,
             logins,
             clock,
@@ -250,7 +255,7 @@ impl Installation {
         };
         let api = Api::receiving(parts, visits);
         let app = App::serving(test.ids.clone(), metrics(), || std::future::ready(Vec::new()), api);
-        let router = router(routes(), &app, &Options::default());
+        let router = router(routes(), &app, &ServerOptions::default());
         Self { app, shop, other, model, world, router, db, ids: test.ids.clone(), clock: test.clock.clone() }
     }
 
@@ -260,34 +265,34 @@ impl Installation {
 
     /// A key of the shop that stands for a role.
     pub(crate) async fn key(&self, role: Role) -> String {
-        self.key_with(self.shop.tenant, Carries::Role(role), None, None).await
+        self.key_with(self.shop.tenant, KeySubject::Role(role), None, None).await
     }
 
     pub(crate) async fn key_of(&self, tenant: TenantId, role: Role) -> String {
-        self.key_with(tenant, Carries::Role(role), None, None).await
+        self.key_with(tenant, KeySubject::Role(role), None, None).await
     }
 
     /// One with which somebody types.
     pub(crate) async fn key_with(
         &self,
         tenant: TenantId,
-        carries: Carries,
+        carries: KeySubject,
         areas: Option<&[&str]>,
         bindings: Option<Vec<BindingId>>,
     ) -> String {
-        self.key_speaking(SpeaksAs::Person, tenant, carries, (areas, bindings)).await
+        self.key_speaking(KeySpeaker::Person, tenant, carries, (areas, bindings)).await
     }
 
     pub(crate) async fn key_speaking(
         &self,
-        speaks_as: SpeaksAs,
+        speaks_as: KeySpeaker,
         tenant: TenantId,
-        carries: Carries,
+        carries: KeySubject,
         (areas, bindings): (Option<&[&str]>, Option<Vec<BindingId>>),
     ) -> String {
-        let areas = areas.map(|areas| areas.iter().map(|text| text.parse::<Grant>().unwrap()).collect());
+        let areas = areas.map(|areas| areas.iter().map(|text| text.parse::<AreaGrant>().unwrap()).collect());
         let id: munshi_types::KeyId = self.ids.next();
-        let new = NewKey {
+        let new = NewApiKey {
             name: id.to_string(),
             carries,
             areas,
@@ -316,14 +321,14 @@ impl Installation {
     }
 }
 
-type Made<'a> = (&'a Arc<Office>, Arc<munshi_tools::Registry>, Resolver);
+type Made<'a> = (&'a Arc<ActServices>, Arc<munshi_tools::ToolRegistry>, BindingResolver);
 
 fn engine(
     test: &TestDb,
     db: &Db,
     (office, registry, resolver): Made<'_>,
-    (provider, target): (Arc<dyn Provider>, Target),
-) -> Engine {
+    (provider, target): (Arc<dyn Provider>, ModelTarget),
+) -> TurnEngine {
     let clock: Arc<dyn Clock> = test.clock.clone();
     let name = target.name.clone();
     let gateway = Gateway::new(GatewayParts {
@@ -335,32 +340,36 @@ fn engine(
     });
     let mut book = Phrasebook::core().unwrap();
     munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
-    Engine::new(Parts {
+    TurnEngine::new(TurnEngineParts {
         db: db.clone(),
         resolver,
         gateway,
-        route: Arc::new(Route { targets: [(Use::Default, vec![name])].into(), ..Route::default() }),
-        dispatcher: Dispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
+        route: Arc::new(ModelRoute {
+            targets: [(Capability::Default, vec![name])].into(),
+            ..ModelRoute::default()
+        }),
+        dispatcher: ToolDispatcher::new(db.clone(), office.clone(), registry, clock.clone()),
         office: office.clone(),
-        house: Arc::new(House::default()),
-        queue: Queue::new(clock.clone(), test.ids.clone()),
+        house: Arc::new(PackRegistry::default()),
+        queue: JobQueue::new(clock.clone(), test.ids.clone()),
         book: Arc::new(book),
         clock,
         random: Arc::new(SystemRandom),
         fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
-        settings: Settings::default(),
+        settings: TurnSettings::default(),
         senders: Vec::new(),
     })
 }
 
 async fn business(test: &TestDb, name: &'static str) -> Business {
     let folder = folder(&test.place.folder(), name);
-    let installed = Installed {
+    let installed = InstalledNames {
         tools: tools::registry(&Arc::default()).names().map(ToString::to_string).collect(),
         models: ["one".to_owned()].into(),
     };
     let folder = files::read(&folder, None).unwrap().remove(0);
-    let made = munshi_tiers::plan_folder(&test.db, &folder, Vanished::Keep, &installed).await.unwrap();
+    let made =
+        munshi_tiers::plan_folder(&test.db, &folder, VanishedTierPolicy::Keep, &installed).await.unwrap();
     let by = Authorship { author: "asha".to_owned(), note: "first".to_owned(), made_at: MORNING };
     munshi_tiers::apply(&test.db, vec![made], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
         .await

@@ -9,7 +9,7 @@ use munshi_identity::codes::CodeKey;
 use munshi_identity::{Person, Role, persons};
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_types::{MessageId, PersonId};
 use munshi_web::Peer;
 use munshi_web::visitor::local_session;
@@ -171,7 +171,7 @@ pub(crate) async fn promote(house: &Installation, role: Role) -> PersonId {
 
 const PERSONS: &str = "SELECT COUNT(*) FROM persons WHERE tenant_id = $1";
 
-async fn opened(test: &TestDb, script: impl IntoIterator<Item = Turn>) -> Installation {
+async fn opened(test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Installation {
     Installation::open(test, script).await
 }
 
@@ -197,7 +197,7 @@ pub(crate) async fn put(house: &Installation, id: MessageId, text: &'static str)
 
 on_both! {
     async fn a_page_asks_for_what_came_by_itself_and_gets_nothing_else(test: TestDb) {
-        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("Gladly.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("We open at nine."), ScriptedTurn::text("Gladly.")]).await;
         let (headers, told) = Browser::default().say(&house, "When do you open?", "1").await;
         let known = Browser::default().with("cookie", cookie(&headers));
         let reply = told.last().unwrap().data["message"].as_str().unwrap().to_owned();
@@ -220,7 +220,7 @@ on_both! {
     }
 
     async fn a_visitor_is_made_by_their_first_message(test: TestDb) {
-        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("At eight.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("We open at nine."), ScriptedTurn::text("At eight.")]).await;
         let guest = Browser::default();
         let before = house.number(house.shop.tenant, PERSONS).await;
         let (status, place) = guest.get(&house, FRONT).await;
@@ -247,7 +247,7 @@ on_both! {
     }
 
     async fn a_planted_visitor_is_not_who_somebody_becomes(test: TestDb) {
-        let script = ["One.", "Two.", "Three.", "Four."].map(Turn::text);
+        let script = ["One.", "Two.", "Three.", "Four."].map(ScriptedTurn::text);
         let house = opened(&test, script).await;
         let secure = || Browser::default().with("host", "chat.example").with("origin", "https://chat.example");
         let (headers, _) = secure().say(&house, "Hello!", "1").await;
@@ -270,7 +270,7 @@ on_both! {
     }
 
     async fn what_is_ones_own_is_nobody_elses(test: TestDb) {
-        let house = opened(&test, [Turn::text("Yes."), Turn::text("No.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("Yes."), ScriptedTurn::text("No.")]).await;
         let (headers, told) = Browser::default().say(&house, "My secret is blue.", "1").await;
         let run = run_of(&told);
         let one = Browser::default().with("cookie", cookie(&headers));
@@ -296,7 +296,7 @@ on_both! {
     }
 
     async fn a_stream_that_broke_off_is_taken_up(test: TestDb) {
-        let house = opened(&test, [Turn::call("count", &json!({})), Turn::text("There are none, नमस्ते.")]).await;
+        let house = opened(&test, [ScriptedTurn::call("count", &json!({})), ScriptedTurn::text("There are none, नमस्ते.")]).await;
         let (headers, told) = Browser::default().say(&house, "How many notes?", "1").await;
         let guest = Browser::default().with("cookie", cookie(&headers));
         let run = run_of(&told);
@@ -318,7 +318,7 @@ on_both! {
     }
 
     async fn a_first_message_whose_answer_was_lost_is_the_same_again(test: TestDb) {
-        let house = opened(&test, [Turn::text("We open at nine."), Turn::text("At eight."), Turn::text("Yes?")]).await;
+        let house = opened(&test, [ScriptedTurn::text("We open at nine."), ScriptedTurn::text("At eight."), ScriptedTurn::text("Yes?")]).await;
         // The answer never arrives, and its cookie neither.
         let here = || Browser::from("127.0.0.1:9");
         let _lost = here().say(&house, "When do you open?", "1").await;
@@ -344,7 +344,7 @@ on_both! {
     }
 
     async fn what_a_tool_shows_comes_with_the_reply(test: TestDb) {
-        let script = [Turn::call("show", &json!({ "text": "qr link" })), Turn::call("show", &json!({ "text": "image" })), Turn::text("Here.")];
+        let script = [ScriptedTurn::call("show", &json!({ "text": "qr link" })), ScriptedTurn::call("show", &json!({ "text": "image" })), ScriptedTurn::text("Here.")];
         let house = opened(&test, script).await;
         let (headers, told) = Browser::default().say(&house, "Show me the bill", "1").await;
         let kinds = |value: &Value| -> Vec<String> {
@@ -358,7 +358,7 @@ on_both! {
     }
 
     async fn who_is_signed_in_belongs_to_the_business_as_far_as_they_do(test: TestDb) {
-        let house = opened(&test, [Turn::text("Hello."), Turn::text("To work."), Turn::text("As before.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("To work."), ScriptedTurn::text("As before.")]).await;
         let asha = house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         let sign_in = format!("munshi_sign_in={}", asha.cookies["munshi_sign_in"]);
         let (shop, other) = ("/visit/shop-counter", "/visit/other-counter");
@@ -390,7 +390,7 @@ on_both! {
     }
 
     async fn pages_of_the_tenants_hosts_may_ask_and_no_others(test: TestDb) {
-        let house = opened(&test, [Turn::text("Yes."), Turn::text("Again.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("Yes."), ScriptedTurn::text("Again.")]).await;
         let shop = Browser::on("shop.example");
         let (status, _, head) = shop.call(&house, "GET", FRONT, None).await;
         assert_eq!((status, &head.headers()["access-control-allow-origin"]), (200, &"https://shop.example".parse().unwrap()));
@@ -428,7 +428,7 @@ on_both! {
     }
 
     async fn what_is_for_the_business_is_for_its_people(test: TestDb) {
-        let house = opened(&test, [Turn::text("Hello."), Turn::text("To work.")]).await;
+        let house = opened(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("To work.")]).await;
         let (headers, _) = Browser::default().say(&house, "Hello!", "1").await;
         let guest = Browser::default().with("cookie", cookie(&headers));
         let counter = "/visit/shop-counter";
@@ -448,7 +448,7 @@ on_both! {
     }
 
     async fn much_said_takes_a_little_work(test: TestDb) {
-        let house = opened(&test, (0..8).map(|number| Turn::text(&format!("{number}.")))).await;
+        let house = opened(&test, (0..8).map(|number| ScriptedTurn::text(&format!("{number}.")))).await;
         let (headers, _) = Browser::from("127.0.0.1:9").say(&house, "one", "1").await;
         let guest = Browser::from("127.0.0.1:9").with("cookie", cookie(&headers));
         for id in ["2", "3"] {
@@ -478,7 +478,7 @@ on_both! {
     }
 
     async fn who_begins_anew_each_time_is_known_by_the_address(test: TestDb) {
-        let house = opened(&test, (0..4).map(|_| Turn::text("Yes."))).await;
+        let house = opened(&test, (0..4).map(|_| ScriptedTurn::text("Yes."))).await;
         let mut answers = Vec::new();
         for id in 0..21 {
             let guest = Browser::from("203.0.113.7:5000");
@@ -497,7 +497,7 @@ on_both! {
     }
 
     async fn newcomers_do_not_use_up_each_others_visit(test: TestDb) {
-        let house = opened(&test, std::iter::repeat_n(Turn::text("Yes."), 42)).await;
+        let house = opened(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 42)).await;
         for id in 0..42 {
             let body = json!({ "text": "hello", "message_id": own(&format!("c{id}")) });
             let address: &'static str = format!("192.0.2.{id}:9").leak();
@@ -506,7 +506,7 @@ on_both! {
     }
 
     async fn a_question_in_the_thread_is_answered_there(test: TestDb) {
-        let script = [Turn::text("Hello."), Turn::call("wipe", &json!({ "text": "all" })), Turn::text("It is wiped.")];
+        let script = [ScriptedTurn::text("Hello."), ScriptedTurn::call("wipe", &json!({ "text": "all" })), ScriptedTurn::text("It is wiped.")];
         let house = opened(&test, script).await;
         let (headers, _) = Browser::default().say(&house, "Hello!", "1").await;
         let owner = Browser::default().with("cookie", cookie(&headers));

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 use munshi_test_support::PATIENCE;
-use munshi_test_support::models::Turn;
+use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::proxy::Proxy;
 use serde_json::{Value, json};
 
@@ -59,7 +59,7 @@ const PERSONS_WHO_SPOKE: &str = "SELECT COUNT(DISTINCT person_id) FROM sessions 
 
 on_both! {
     async fn a_widget_comes_as_soon_as_its_server_does(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("At nine.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("At nine.")]).await;
         let served = Served::of(&house).await;
         let line = Proxy::to(served.address).await;
         line.cut();
@@ -88,7 +88,7 @@ on_both! {
     }
 
     async fn a_widget_may_be_told_its_binding_later(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("At nine.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("At nine.")]).await;
         let served = Served::of(&house).await;
         let page = site(served.address);
         beside(move || {
@@ -106,7 +106,7 @@ on_both! {
     }
 
     async fn a_host_is_asked_again_where_its_token_has_gone_stale(test: TestDb) {
-        let script = [Turn::text("At nine."), Turn::text("At eight.")];
+        let script = [ScriptedTurn::text("At nine."), ScriptedTurn::text("At eight.")];
         let house = Installation::open(&test, script).await;
         house.host_key().await;
         let served = Served::of(&house).await;
@@ -138,7 +138,7 @@ on_both! {
     }
 
     async fn a_text_that_has_gone_stale_is_set_anew(test: TestDb) {
-        let house = Installation::open(&test, [Turn::text("At nine."), Turn::text("At eight.")]).await;
+        let house = Installation::open(&test, [ScriptedTurn::text("At nine."), ScriptedTurn::text("At eight.")]).await;
         house.host_key().await;
         let stale = house.host_token();
         test.clock.advance(AN_HOUR_AND_MORE);

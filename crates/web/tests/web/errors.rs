@@ -1,7 +1,7 @@
 //! Every refusal has the one shape and the request's id.
 
 use crate::web::support::{Reply, Running, exchange, get};
-use munshi_web::Code;
+use munshi_web::ApiErrorCode;
 
 async fn post(server: &Running, path: &str, headers: &str, body: &str) -> Reply {
     let length = body.len();
@@ -15,7 +15,7 @@ const JSON: &str = "content-type: application/json\r\n";
 #[tokio::test]
 async fn every_code_has_its_status_and_shape() {
     let server = Running::start().await;
-    for code in Code::ALL {
+    for code in ApiErrorCode::ALL {
         let reply = get(server.address, &format!("/test/refuse/{}", code.as_str()), "").await;
         assert_eq!(reply.error_code(), code.as_str());
         assert_eq!(reply.status, code.status().as_u16());

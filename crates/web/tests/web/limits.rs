@@ -74,7 +74,7 @@ async fn an_announced_giant_is_refused_before_it_is_sent() {
 #[tokio::test]
 async fn no_other_limit_stands_before_ours() {
     let length = 3 * 1024 * 1024;
-    let server = Running::start_with(munshi_web::Options { body_limit: length, ..options() }).await;
+    let server = Running::start_with(munshi_web::ServerOptions { body_limit: length, ..options() }).await;
     let head = "POST /test/bytes HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length:";
     let reply = exchange(server.address, format!("{head} {length}\r\n\r\n{}", "x".repeat(length))).await;
     assert_eq!((reply.status, reply.text()), (200, "3145728"));
@@ -112,7 +112,7 @@ async fn half_open_and_idle_connections_are_closed() {
 
 #[tokio::test]
 async fn a_connection_over_the_bound_waits_for_its_turn() {
-    let server = Running::start_with(munshi_web::Options { max_connections: 1, ..options() }).await;
+    let server = Running::start_with(munshi_web::ServerOptions { max_connections: 1, ..options() }).await;
     let mut first = open(server.address, "GET /test/events HTTP/1.1\r\nhost: test\r\n\r\n").await;
     first.read_u8().await.unwrap();
     let mut second = open(server.address, "").await;

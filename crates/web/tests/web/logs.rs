@@ -8,7 +8,7 @@ use axum::http::Request;
 use munshi_types::{FakeClock, Timestamp};
 use munshi_web::{Error, router, routes, telemetry};
 use serde_json::{Value, json};
-use telemetry::Format;
+use telemetry::LogLineFormat;
 use tower::ServiceExt;
 use tracing::subscriber::DefaultGuard;
 
@@ -50,9 +50,13 @@ impl Written {
 }
 
 /// Logs of this thread go to the writer until the guard is dropped.
-fn capture(format: Format, filter: &str) -> (Written, DefaultGuard, telemetry::Guard) {
+fn capture(format: LogLineFormat, filter: &str) -> (Written, DefaultGuard, telemetry::TelemetryGuard) {
     let written = Written::default();
-    let options = telemetry::Options { format, filter: filter.to_owned(), ..telemetry::Options::default() };
+    let options = telemetry::TelemetryOptions {
+        format,
+        filter: filter.to_owned(),
+        ..telemetry::TelemetryOptions::default()
+    };
     let clock = Arc::new(FakeClock::at(Timestamp::from_micros(1_700_000_000_123_456)));
     let (subscriber, guard) = telemetry::subscriber(&options, clock, written.clone()).unwrap();
     (written, tracing::subscriber::set_default(subscriber), guard)
@@ -66,7 +70,7 @@ async fn call(path: &str) {
 
 #[tokio::test]
 async fn a_request_is_one_line_with_its_id_and_span() {
-    let (written, _logs, _guard) = capture(Format::Json, "info");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "info");
     call("/?token=secret").await;
     let lines = written.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -86,11 +90,11 @@ async fn a_request_is_one_line_with_its_id_and_span() {
 
 #[tokio::test]
 async fn probes_are_quiet_unless_asked_for() {
-    let (written, _logs, _guard) = capture(Format::Json, "info");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "info");
     call("/healthz").await;
     assert_eq!(written.text(), "");
     drop((_logs, _guard));
-    let (written, _logs, _guard) = capture(Format::Json, "warn,munshi_web=debug");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "warn,munshi_web=debug");
     call("/healthz").await;
     assert_eq!(written.lines().len(), 1);
     assert_eq!(written.lines()[0]["spans"], json!(["http.health.check"]));
@@ -98,7 +102,7 @@ async fn probes_are_quiet_unless_asked_for() {
 
 #[tokio::test]
 async fn the_cause_of_an_error_is_logged_once_and_with_the_id_even_when_only_errors_are() {
-    let (written, _logs, _guard) = capture(Format::Json, "error");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "error");
     call("/test/broken").await;
     let lines = written.lines();
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -109,7 +113,7 @@ async fn the_cause_of_an_error_is_logged_once_and_with_the_id_even_when_only_err
 
 #[tokio::test]
 async fn an_unknown_address_does_not_reach_the_log() {
-    let (written, _logs, _guard) = capture(Format::Json, "info");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "info");
     call("/reset/secret-token").await;
     let lines = written.lines();
     assert_eq!(lines[0]["fields"]["route"], "unmatched");
@@ -119,7 +123,7 @@ async fn an_unknown_address_does_not_reach_the_log() {
 
 #[tokio::test]
 async fn pretty_lines_say_the_same_to_people() {
-    let (written, _logs, _guard) = capture(Format::Pretty, "info");
+    let (written, _logs, _guard) = capture(LogLineFormat::Pretty, "info");
     call("/").await;
     let text = written.text();
     assert_eq!(text.lines().count(), 1, "{text}");
@@ -130,7 +134,7 @@ async fn pretty_lines_say_the_same_to_people() {
 
 #[test]
 fn values_keep_their_types_and_hostile_words_stay_inside_their_line() {
-    let (written, _logs, _guard) = capture(Format::Json, "info");
+    let (written, _logs, _guard) = capture(LogLineFormat::Json, "info");
     let span = tracing::info_span!("job", tenant = "sharma-kirana", other = 1);
     span.in_scope(|| {
         tracing::warn!(count = 3_u64, ratio = 0.5, ok = true, who = %"a\n{\"level\":\"forged\"}", "bad\nnews");
@@ -145,7 +149,10 @@ fn values_keep_their_types_and_hostile_words_stay_inside_their_line() {
 
 #[test]
 fn a_bad_filter_says_how_to_write_one() {
-    let options = telemetry::Options { filter: "munshi=loud".to_owned(), ..telemetry::Options::default() };
+    let options = telemetry::TelemetryOptions {
+        filter: "munshi=loud".to_owned(),
+        ..telemetry::TelemetryOptions::default()
+    };
     let clock = Arc::new(FakeClock::at(Timestamp::EPOCH));
     let Err(error) = telemetry::subscriber(&options, clock, Written::default()) else {
         panic!("it was taken")

@@ -4,13 +4,13 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
 use http_body_util::BodyExt;
-use munshi_web::{App, Check, MonitorAccess, Options, Peer, router, routes};
+use munshi_web::{App, MonitorAccess, Peer, ReadinessCheck, ServerOptions, router, routes};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::web::support::{app, metrics, options, test_routes};
 
-fn service(checks: Vec<Check>) -> Router {
+fn service(checks: Vec<ReadinessCheck>) -> Router {
     router(routes().merge(test_routes()), &app(checks), &options())
 }
 
@@ -31,7 +31,7 @@ async fn get(service: &Router, path: &str) -> (StatusCode, String) {
 
 #[tokio::test]
 async fn ready_when_every_check_is() {
-    let service = service(vec![Check::pass("store", "sqlite, schema 3")]);
+    let service = service(vec![ReadinessCheck::pass("store", "sqlite, schema 3")]);
     let (status, body) = get(&service, "/readyz").await;
     assert_eq!(status, 200);
     let expected =
@@ -41,8 +41,10 @@ async fn ready_when_every_check_is() {
 
 #[tokio::test]
 async fn one_failing_check_is_503_with_the_reason_while_the_process_is_alive() {
-    let checks =
-        vec![Check::pass("jobs", "2 running"), Check::fail("store", "the disk is full", "free some space")];
+    let checks = vec![
+        ReadinessCheck::pass("jobs", "2 running"),
+        ReadinessCheck::fail("store", "the disk is full", "free some space"),
+    ];
     let service = service(checks);
     let (status, body) = get(&service, "/readyz").await;
     assert_eq!(status, 503);
@@ -56,7 +58,7 @@ async fn one_failing_check_is_503_with_the_reason_while_the_process_is_alive() {
 
 #[tokio::test]
 async fn what_the_installation_tells_of_itself_is_for_this_machine() {
-    let checks = || vec![Check::fail("store", "the disk is full", "free some space")];
+    let checks = || vec![ReadinessCheck::fail("store", "the disk is full", "free some space")];
     let service = service(checks());
     let far = |path: &str| {
         let peer = Peer("192.0.2.7:9".parse().unwrap());
@@ -74,7 +76,7 @@ async fn what_the_installation_tells_of_itself_is_for_this_machine() {
         );
         assert_eq!(call(&service, asked("/healthz")).await.0, 200);
     }
-    let options = Options { monitors: MonitorAccess::Everybody, ..options() };
+    let options = ServerOptions { monitors: MonitorAccess::Everybody, ..options() };
     let open = router(routes(), &app(checks()), &options);
     assert_eq!(call(&open, far("/metrics")).await.0, 200);
     assert!(call(&open, far("/readyz")).await.1.contains("the disk is full"));
@@ -82,8 +84,9 @@ async fn what_the_installation_tells_of_itself_is_for_this_machine() {
 
 #[tokio::test(start_paused = true)]
 async fn a_check_that_hangs_is_a_failing_one() {
-    let hanging = App::new(munshi_types::Ids::system(), metrics(), std::future::pending::<Vec<Check>>);
-    let options = munshi_web::Options::default();
+    let hanging =
+        App::new(munshi_types::IdGenerator::system(), metrics(), std::future::pending::<Vec<ReadinessCheck>>);
+    let options = munshi_web::ServerOptions::default();
     let service = router(routes(), &hanging, &options);
     let (status, body) = get(&service, "/readyz").await;
     assert_eq!(status, 503);

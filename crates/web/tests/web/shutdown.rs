@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::web::support::{IN_FLIGHT, Running, open, options};
 use munshi_test_support::PATIENCE;
-use munshi_web::{Error, Options, Server};
+use munshi_web::{Error, HttpServer, ServerOptions};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -36,7 +36,7 @@ async fn what_is_in_flight_is_finished_and_nothing_new_is_taken() {
 
 #[tokio::test]
 async fn idle_connections_and_live_feeds_do_not_hold_it_up() {
-    let patient = Options { header_timeout: PATIENCE * 2, shutdown_grace: PATIENCE * 2, ..options() };
+    let patient = ServerOptions { header_timeout: PATIENCE * 2, shutdown_grace: PATIENCE * 2, ..options() };
     let server = Running::start_with(patient).await;
     let mut idle = open(server.address, "GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n").await;
     assert!(read_some(&mut idle).await.starts_with("HTTP/1.1 200"));
@@ -78,12 +78,12 @@ async fn handlers_are_told_that_the_server_stops() {
 async fn a_taken_address_says_what_to_do() {
     let other = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = other.local_addr().unwrap().to_string();
-    let error = Server::bind(&address).await.unwrap_err();
+    let error = HttpServer::bind(&address).await.unwrap_err();
     assert!(matches!(&error, Error::AddressInUse { .. }), "{error}");
     let words = error.to_string();
     assert!(words.contains(&address) && words.contains("hint: stop the program"), "{words}");
     for bad in ["not an address", "192.0.2.1:80", "127.0.0.1"] {
-        let error = Server::bind(bad).await.unwrap_err();
+        let error = HttpServer::bind(bad).await.unwrap_err();
         assert!(error.to_string().contains(&format!("can't listen on {bad}")), "{error}");
     }
 }

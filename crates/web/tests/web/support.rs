@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use munshi_types::{FakeClock, Ids, SeededRandom, SystemClock, Timestamp};
-use munshi_web::{App, Check, Metrics, Options, Server, Stopped};
+use munshi_types::{FakeClock, IdGenerator, SeededRandom, SystemClock, Timestamp};
+use munshi_web::{App, HttpServer, Metrics, ReadinessCheck, ServerOptions, ServerShutdownReport};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -22,21 +22,21 @@ pub(crate) fn metrics() -> Metrics {
 }
 
 /// An app whose ids repeat and which is ready if all of `checks` are ok.
-pub(crate) fn app(checks: Vec<Check>) -> App {
+pub(crate) fn app(checks: Vec<ReadinessCheck>) -> App {
     let clock = FakeClock::at(Timestamp::from_micros(1_700_000_000_000_000));
-    let ids = Ids::new(Arc::new(clock), Arc::new(SeededRandom::new(1)));
+    let ids = IdGenerator::new(Arc::new(clock), Arc::new(SeededRandom::new(1)));
     App::new(ids, metrics(), move || std::future::ready(checks.clone()))
 }
 
 /// Small enough to be reached in a test, large enough for a busy machine.
-pub(crate) fn options() -> Options {
-    Options {
+pub(crate) fn options() -> ServerOptions {
+    ServerOptions {
         request_timeout: Duration::from_secs(1),
         body_limit: 1000,
         shutdown_grace: Duration::from_millis(1500),
         header_timeout: Duration::from_millis(600),
         max_connections: 100,
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) app: App,
     shutdown: CancellationToken,
-    task: JoinSet<Stopped>,
+    task: JoinSet<ServerShutdownReport>,
 }
 
 impl Running {
@@ -53,8 +53,8 @@ impl Running {
         Self::start_with(options()).await
     }
 
-    pub(crate) async fn start_with(options: Options) -> Self {
-        let server = Server::bind("127.0.0.1:0").await.unwrap();
+    pub(crate) async fn start_with(options: ServerOptions) -> Self {
+        let server = HttpServer::bind("127.0.0.1:0").await.unwrap();
         let (address, app, shutdown) = (server.address(), app(Vec::new()), CancellationToken::new());
         let routes = munshi_web::routes().merge(test_routes());
         let mut task = JoinSet::new();
@@ -67,7 +67,7 @@ impl Running {
     }
 
     /// Stops it and waits for its end.
-    pub(crate) async fn stopped(mut self) -> Stopped {
+    pub(crate) async fn stopped(mut self) -> ServerShutdownReport {
         self.stop();
         self.task.join_next().await.unwrap().unwrap()
     }

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Request, Uri};
 use bytes::Bytes;
 use munshi_types::SystemClock;
-use munshi_web::{Server, router, routes, telemetry};
+use munshi_web::{HttpServer, router, routes, telemetry};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -33,12 +33,15 @@ async fn collector() -> (String, mpsc::UnboundedReceiver<Received>, JoinSet<()>)
     (address, receiver, tasks)
 }
 
-fn tracing_to(endpoint: &str, sample_percent: f64) -> (tracing::subscriber::DefaultGuard, telemetry::Guard) {
-    let options = telemetry::Options {
+fn tracing_to(
+    endpoint: &str,
+    sample_percent: f64,
+) -> (tracing::subscriber::DefaultGuard, telemetry::TelemetryGuard) {
+    let options = telemetry::TelemetryOptions {
         otlp_endpoint: Some(endpoint.to_owned()),
         service_name: "munshi-test".to_owned(),
         sample_percent,
-        ..telemetry::Options::default()
+        ..telemetry::TelemetryOptions::default()
     };
     let (subscriber, guard) =
         telemetry::subscriber(&options, Arc::new(SystemClock), std::io::sink()).unwrap();
@@ -55,7 +58,7 @@ async fn call_to(service: axum::Router) -> u16 {
 }
 
 /// Dropping waits for the collector, which runs on this test's own runtime: so it is done beside it.
-async fn finish(guard: telemetry::Guard) {
+async fn finish(guard: telemetry::TelemetryGuard) {
     tokio::task::spawn_blocking(move || drop(guard)).await.unwrap();
 }
 
@@ -103,7 +106,7 @@ async fn a_collector_that_is_away_or_silent_harms_no_request_and_no_exit() {
     // Takes connections and never answers.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let silent = format!("http://{}", silent.local_addr().unwrap());
-    let closed = Server::bind("127.0.0.1:0").await.unwrap().address();
+    let closed = HttpServer::bind("127.0.0.1:0").await.unwrap().address();
     let closed = [format!("http://{closed}"), format!("https://{closed}")];
     for endpoint in closed.into_iter().chain([silent, "ftp://nonsense".to_owned(), "http://".to_owned()]) {
         let (logs, guard) = tracing_to(&endpoint, 100.0);

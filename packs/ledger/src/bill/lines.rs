@@ -3,15 +3,15 @@
 use munshi_store::Tx;
 use munshi_types::Money;
 
-use super::paper::Line;
-use crate::books::{Day, Entry, Item, Quantity, Scheme, entry, items, taxes};
+use super::paper::BillLine;
+use crate::books::{GstScheme, LedgerDay, LedgerEntry, Quantity, StockItem, entry, items, taxes};
 use crate::error::{Error, Result};
-use crate::tax::{self, Rate, Taxed, Way};
+use crate::tax::{self, GstSupplyType, TaxBreakdown, TaxRate};
 
 /// What is said of a sale where the books name no goods.
-pub(super) struct Said<'a> {
+pub(super) struct UnnamedGoods<'a> {
     pub what: Option<&'a str>,
-    pub rate: Option<Rate>,
+    pub rate: Option<TaxRate>,
 }
 
 /// Something sold before its tax is known.
@@ -19,36 +19,43 @@ struct Sold {
     what: String,
     quantity: String,
     amount: Money,
-    item: Option<Item>,
+    item: Option<StockItem>,
 }
 
 pub(super) fn lines(
     tx: &mut Tx<'_>,
-    entry: &Entry,
-    scheme: Scheme,
-    way: Way,
-    said: &Said<'_>,
-) -> Result<Vec<Line>> {
+    entry: &LedgerEntry,
+    scheme: GstScheme,
+    way: GstSupplyType,
+    said: &UnnamedGoods<'_>,
+) -> Result<Vec<BillLine>> {
     let mut lines = Vec::new();
     for sold in sold(tx, entry, said)? {
         let (hsn, rate) = match scheme {
-            Scheme::Regular => taxed(tx, &sold, entry.day, said.rate)?,
+            GstScheme::Regular => taxed(tx, &sold, entry.day, said.rate)?,
             // Whoever is not registered, or pays by composition, may take no tax.
-            Scheme::Unregistered | Scheme::Composition => (hsn(tx, &sold, entry.day)?, Rate::ZERO),
+            GstScheme::Unregistered | GstScheme::Composition => (hsn(tx, &sold, entry.day)?, TaxRate::ZERO),
         };
-        let taxed = Taxed::of(sold.amount, rate, way)?;
-        lines.push(Line { what: sold.what, hsn, quantity: sold.quantity, amount: sold.amount, rate, taxed });
+        let taxed = TaxBreakdown::of(sold.amount, rate, way)?;
+        lines.push(BillLine {
+            what: sold.what,
+            hsn,
+            quantity: sold.quantity,
+            amount: sold.amount,
+            rate,
+            taxed,
+        });
     }
     Ok(lines)
 }
 
-fn hsn(tx: &mut Tx<'_>, sold: &Sold, day: Day) -> Result<String> {
+fn hsn(tx: &mut Tx<'_>, sold: &Sold, day: LedgerDay) -> Result<String> {
     let tax = sold.item.as_ref().map(|item| taxes::on(tx, item.id, day)).transpose()?.flatten();
     Ok(tax.map(|tax| tax.hsn).unwrap_or_default())
 }
 
 /// The rate of the day of supply: what was said now, what the owner said of the item, what is known of its code.
-fn taxed(tx: &mut Tx<'_>, sold: &Sold, day: Day, said: Option<Rate>) -> Result<(String, Rate)> {
+fn taxed(tx: &mut Tx<'_>, sold: &Sold, day: LedgerDay, said: Option<TaxRate>) -> Result<(String, TaxRate)> {
     let known = sold.item.as_ref().map(|item| taxes::on(tx, item.id, day)).transpose()?.flatten();
     let hsn = known.as_ref().map(|tax| tax.hsn.clone()).unwrap_or_default();
     let of_code = || tax::known(&hsn, day.to_date()).filter(|_| !hsn.is_empty());
@@ -58,8 +65,8 @@ fn taxed(tx: &mut Tx<'_>, sold: &Sold, day: Day, said: Option<Rate>) -> Result<(
     Ok((hsn, rate))
 }
 
-fn sold(tx: &mut Tx<'_>, entry: &Entry, said: &Said<'_>) -> Result<Vec<Sold>> {
-    let mut goods: Vec<(Item, Quantity)> = Vec::new();
+fn sold(tx: &mut Tx<'_>, entry: &LedgerEntry, said: &UnnamedGoods<'_>) -> Result<Vec<Sold>> {
+    let mut goods: Vec<(StockItem, Quantity)> = Vec::new();
     for movement in entry::movements(tx, entry.id)? {
         let size = Quantity::from_thousandths(movement.quantity.as_thousandths().abs());
         goods.push((items::get(tx, movement.item)?, size));
@@ -79,9 +86,9 @@ fn sold(tx: &mut Tx<'_>, entry: &Entry, said: &Said<'_>) -> Result<Vec<Sold>> {
 }
 
 /// What each of several goods was of the whole, by their prices; the last takes what rounding leaves.
-fn shares(total: Money, goods: &[(Item, Quantity)]) -> Result<Vec<Money>> {
+fn shares(total: Money, goods: &[(StockItem, Quantity)]) -> Result<Vec<Money>> {
     let [_, _, ..] = goods else { return Ok(vec![total]) };
-    let worth = |(item, quantity): &(Item, Quantity)| {
+    let worth = |(item, quantity): &(StockItem, Quantity)| {
         let price = item.price.filter(|price| *price > Money::ZERO).ok_or_else(|| {
             Error::invalid(format!("say the price of {}, so that the bill can name each part", item.name))
         })?;

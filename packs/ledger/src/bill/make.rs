@@ -1,70 +1,73 @@
 //! Making a bill of an entry.
 
-use munshi_store::{Json, Tx, params};
-use munshi_types::{Ids, Money, Timestamp};
+use munshi_store::{JsonText, Tx, params};
+use munshi_types::{IdGenerator, Money, Timestamp};
 
-use super::lines::{Said, lines};
-use super::paper::{Bill, Party, Seller};
+use super::lines::{UnnamedGoods, lines};
+use super::paper::{Bill, BillBuyer, BillSeller};
 use crate::books::contacts::{self, Contact};
-use crate::books::documents::{self, Document, DocumentKind, NewDocument};
-use crate::books::profile::{self, Profile};
-use crate::books::{ContactId, Days, Entry, Kind, LedgerEntryId, Scheme, details, entry};
+use crate::books::documents::{self, DocumentKind, LedgerDocument, NewLedgerDocument};
+use crate::books::profile::{self, ShopProfile};
+use crate::books::{
+    ContactId, DayRange, GstScheme, LedgerEntry, LedgerEntryId, LedgerEntryKind, details, entry,
+};
 use crate::error::{Error, Result};
-use crate::tax::{Rate, Taxed, Way, of_gstin};
+use crate::tax::{GstSupplyType, TaxBreakdown, TaxRate, of_gstin};
 
 /// What is wanted of a bill, beside what the books know.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wish<'a> {
+pub struct BillRequest<'a> {
     /// What was sold, where the books name no goods.
     pub what: Option<&'a str>,
     /// The rate, where the item has none.
-    pub rate: Option<Rate>,
+    pub rate: Option<TaxRate>,
 }
 
 /// The bill of an entry. An entry has one: asked again, it is the same.
 pub fn make(
     tx: &mut Tx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     now: Timestamp,
-    entry: &Entry,
-    wish: Wish<'_>,
-) -> Result<(Document, Bill)> {
+    entry: &LedgerEntry,
+    wish: BillRequest<'_>,
+) -> Result<(LedgerDocument, Bill)> {
     let made = documents::of_entry(tx, entry.id)?;
-    if let Some(document) = made.into_iter().find(Document::is_bill) {
+    if let Some(document) = made.into_iter().find(LedgerDocument::is_bill) {
         let bill = read(&document)?;
         return Ok((document, bill));
     }
-    if !matches!(entry.kind, Kind::Sale | Kind::CreditGiven) || !entry.stands() {
+    if !matches!(entry.kind, LedgerEntryKind::Sale | LedgerEntryKind::CreditGiven) || !entry.stands() {
         return Err(Error::invalid("a bill is made of a sale that stands"));
     }
     let bill = written(tx, entry, wish)?;
-    let new = NewDocument {
+    let new = NewLedgerDocument {
         kind: bill.kind,
         series: bill.series.clone(),
         entry: Some(entry.id),
         contact: entry.contact,
-        body: Json::of(&bill)?,
+        body: JsonText::of(&bill)?,
     };
     Ok((documents::add(tx, ids, now, &new)?, bill))
 }
 
 /// A bill as it was kept.
-pub(super) fn read(document: &Document) -> Result<Bill> {
+pub(super) fn read(document: &LedgerDocument) -> Result<Bill> {
     Ok(document.body.read()?)
 }
 
-fn written(tx: &mut Tx<'_>, entry: &Entry, wish: Wish<'_>) -> Result<Bill> {
+fn written(tx: &mut Tx<'_>, entry: &LedgerEntry, wish: BillRequest<'_>) -> Result<Bill> {
     let profile = profile::get(tx)?;
-    if profile.scheme != Scheme::Unregistered {
+    if profile.scheme != GstScheme::Unregistered {
         named(&profile)?;
     }
     let buyer = entry.contact.map(|id| buyer(tx, id)).transpose()?;
     let way = way(&profile, buyer.as_ref());
-    let said = Said { what: wish.what, rate: wish.rate };
+    let said = UnnamedGoods { what: wish.what, rate: wish.rate };
     let lines = lines(tx, entry, profile.scheme, way, &said)?;
-    let taxed = lines.iter().try_fold(Taxed::default(), |sum, line| sum.plus(line.taxed))?;
+    let taxed = lines.iter().try_fold(TaxBreakdown::default(), |sum, line| sum.plus(line.taxed))?;
     // Goods without tax are on a bill of supply, whoever sells them.
-    let is_taxed = profile.scheme == Scheme::Regular && lines.iter().any(|line| line.rate != Rate::ZERO);
+    let is_taxed =
+        profile.scheme == GstScheme::Regular && lines.iter().any(|line| line.rate != TaxRate::ZERO);
     let kind = if is_taxed { DocumentKind::Invoice } else { DocumentKind::BillOfSupply };
     Ok(Bill {
         kind,
@@ -81,7 +84,7 @@ fn written(tx: &mut Tx<'_>, entry: &Entry, wish: Wish<'_>) -> Result<Bill> {
 }
 
 /// Refuses a paper for the tax office that does not say who sells and where.
-fn named(profile: &Profile) -> Result<()> {
+fn named(profile: &ShopProfile) -> Result<()> {
     let parts = [("name", &profile.business), ("address", &profile.place)];
     let missing: Vec<&str> =
         parts.into_iter().filter(|(_, said)| said.trim().is_empty()).map(|(name, _)| name).collect();
@@ -92,31 +95,31 @@ fn named(profile: &Profile) -> Result<()> {
 }
 
 /// `INV/26-27`: a series of its own for each kind and each year of accounts.
-fn series(kind: DocumentKind, entry: &Entry) -> String {
-    let year = Days::fiscal_year(entry.day);
-    let short = |day: crate::books::Day| day.to_date().year().rem_euclid(100);
+fn series(kind: DocumentKind, entry: &LedgerEntry) -> String {
+    let year = DayRange::fiscal_year(entry.day);
+    let short = |day: crate::books::LedgerDay| day.to_date().year().rem_euclid(100);
     let name = if kind == DocumentKind::Invoice { "INV" } else { "BOS" };
     format!("{name}/{:02}-{:02}", short(year.from), short(year.to))
 }
 
 /// Goods leave the state where the buyer is registered in another one. Whoever buys at the counter buys here.
-fn way(profile: &Profile, buyer: Option<&Party>) -> Way {
+fn way(profile: &ShopProfile, buyer: Option<&BillBuyer>) -> GstSupplyType {
     let own = profile.gstin.as_deref().and_then(of_gstin).or(Some(profile.state.as_str()));
     let theirs = buyer.and_then(|buyer| buyer.gstin.as_deref()).and_then(of_gstin);
     match (own.filter(|own| !own.is_empty()), theirs) {
-        (Some(own), Some(theirs)) if own != theirs => Way::Across,
-        _ => Way::Within,
+        (Some(own), Some(theirs)) if own != theirs => GstSupplyType::Across,
+        _ => GstSupplyType::Within,
     }
 }
 
-fn buyer(tx: &mut Tx<'_>, id: ContactId) -> Result<Party> {
+fn buyer(tx: &mut Tx<'_>, id: ContactId) -> Result<BillBuyer> {
     let Contact { id, name, phone, .. } = contacts::get(tx, id)?;
-    Ok(Party { name, phone, gstin: details::of(tx, id)?.gstin })
+    Ok(BillBuyer { name, phone, gstin: details::of(tx, id)?.gstin })
 }
 
-fn seller(profile: Profile) -> Seller {
+fn seller(profile: ShopProfile) -> BillSeller {
     let state = profile.gstin.as_deref().and_then(of_gstin).unwrap_or(&profile.state).to_owned();
-    Seller {
+    BillSeller {
         name: profile.business,
         place: profile.place,
         state,
@@ -127,20 +130,24 @@ fn seller(profile: Profile) -> Seller {
     }
 }
 
-fn paid(tx: &mut Tx<'_>, entry: &Entry) -> Result<Money> {
+fn paid(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Money> {
     let postings = entry::postings(tx, entry.id)?;
     let now = postings.iter().filter(|posting| posting.debit.is_money());
     Ok(Money::sum(now.map(|posting| posting.amount))?)
 }
 
 /// The latest sale that stands: of a contact and those merged into it, or of anybody; where an amount is said, of that.
-pub fn latest_sale(tx: &mut Tx<'_>, of: Option<ContactId>, amount: Option<Money>) -> Result<Option<Entry>> {
+pub fn latest_sale(
+    tx: &mut Tx<'_>,
+    of: Option<ContactId>,
+    amount: Option<Money>,
+) -> Result<Option<LedgerEntry>> {
     let amount = amount.unwrap_or(Money::ZERO);
     let found: Option<LedgerEntryId> = match of {
         None => newest(tx, amount)?,
         Some(contact) => {
             let root = contacts::get(tx, contact)?.id;
-            let mut newest: Option<Entry> = None;
+            let mut newest: Option<LedgerEntry> = None;
             for one in contacts::group(tx, root)? {
                 let entry = newest_of(tx, one, amount)?.map(|id| entry::find(tx, id)).transpose()?.flatten();
                 newest = newest.into_iter().chain(entry).max_by_key(|entry| entry.number);

@@ -10,5 +10,5 @@ mod make;
 pub(crate) mod page;
 mod paper;
 
-pub use make::{Wish, latest_sale, make};
-pub use paper::{Bill, Line, Party, Seller};
+pub use make::{BillRequest, latest_sale, make};
+pub use paper::{Bill, BillBuyer, BillLine, BillSeller};

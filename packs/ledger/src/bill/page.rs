@@ -1,37 +1,37 @@
 //! A bill as a page, to be printed or sent.
 
 use munshi_lang::format::rupees;
-use munshi_pack::{Html, Shown};
+use munshi_pack::{Html, PackPageContent};
 use munshi_types::Money;
 
 use super::make::read;
-use super::paper::{Bill, Line};
-use crate::books::Scheme;
-use crate::books::documents::{Document, DocumentKind};
+use super::paper::{Bill, BillLine};
+use crate::books::GstScheme;
+use crate::books::documents::{DocumentKind, LedgerDocument};
 use crate::error::Result;
-use crate::tax::{Way, state_name};
+use crate::tax::{GstSupplyType, state_name};
 
 /// What the law wants on the bills of those who pay by composition.
 const COMPOSITION: &str = "Composition taxable person, not eligible to collect tax on supplies";
 
 /// Whether the sale that a bill is of still stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum BillStatus {
     Stands,
     Cancelled,
 }
 
-pub(crate) fn page(document: &Document, standing: Standing) -> Result<Shown> {
+pub(crate) fn page(document: &LedgerDocument, standing: BillStatus) -> Result<PackPageContent> {
     let bill = read(document)?;
     let number = bill.number(document.number);
     let title = format!("{} {number}", bill.title());
     let html = Html::new().markup("<article class=\"bill\">");
     let html = match standing {
-        Standing::Stands => html,
-        Standing::Cancelled => html.markup("<p class=\"void\">Cancelled</p>"),
+        BillStatus::Stands => html,
+        BillStatus::Cancelled => html.markup("<p class=\"void\">Cancelled</p>"),
     };
     let html = lines(parties(head(html, &bill, &number), &bill), &bill);
-    Ok(Shown::html(title, foot(html, &bill)?.markup("</article>")))
+    Ok(PackPageContent::html(title, foot(html, &bill)?.markup("</article>")))
 }
 
 fn head(html: Html, bill: &Bill, number: &str) -> Html {
@@ -42,7 +42,7 @@ fn head(html: Html, bill: &Bill, number: &str) -> Html {
     let html = detail(html, "GSTIN ", seller.gstin.as_deref().unwrap_or_default());
     let html = detail(html, "State ", &state(&seller.state));
     let html = detail(html, "Phone ", seller.phone.as_deref().unwrap_or_default());
-    let html = if seller.scheme == Scheme::Composition { detail(html, "", COMPOSITION) } else { html };
+    let html = if seller.scheme == GstScheme::Composition { detail(html, "", COMPOSITION) } else { html };
     let html = html.markup("</header><dl><dt>Number</dt><dd>").text(number);
     html.markup("</dd><dt>Date</dt><dd>").text(&bill.day).markup("</dd></dl>")
 }
@@ -65,8 +65,10 @@ fn parties(html: Html, bill: &Bill) -> Html {
     let html = detail(html, "Phone ", buyer.phone.as_deref().unwrap_or_default());
     let html = detail(html, "GSTIN ", buyer.gstin.as_deref().unwrap_or_default());
     let place = match bill.way {
-        Way::Within => state(&bill.seller.state),
-        Way::Across => state(buyer.gstin.as_deref().and_then(|gstin| gstin.get(..2)).unwrap_or_default()),
+        GstSupplyType::Within => state(&bill.seller.state),
+        GstSupplyType::Across => {
+            state(buyer.gstin.as_deref().and_then(|gstin| gstin.get(..2)).unwrap_or_default())
+        }
     };
     detail(html, "Place of supply ", &place).markup("</section>")
 }
@@ -83,7 +85,7 @@ fn lines(html: Html, bill: &Bill) -> Html {
     html.markup("</tbody></table>")
 }
 
-fn row(html: Html, line: &Line, is_taxed: bool) -> Html {
+fn row(html: Html, line: &BillLine, is_taxed: bool) -> Html {
     let html = html.markup("<tr><td>").text(&line.what).markup("</td><td>").text(&line.hsn);
     let html = html.markup("</td><td>").text(&line.quantity).markup("</td>");
     let html = match is_taxed {
@@ -102,8 +104,8 @@ fn foot(html: Html, bill: &Bill) -> Result<Html> {
     if bill.kind == DocumentKind::Invoice {
         html = sum(html, "Taxable", taxed.taxable);
         html = match bill.way {
-            Way::Within => sum(sum(html, "CGST", taxed.cgst), "SGST", taxed.sgst),
-            Way::Across => sum(html, "IGST", taxed.igst),
+            GstSupplyType::Within => sum(sum(html, "CGST", taxed.cgst), "SGST", taxed.sgst),
+            GstSupplyType::Across => sum(html, "IGST", taxed.igst),
         };
     }
     html = sum(html, "Total", bill.total);

@@ -3,9 +3,9 @@
 use munshi_types::Money;
 use serde::{Deserialize, Serialize};
 
-use crate::books::Scheme;
+use crate::books::GstScheme;
 use crate::books::documents::DocumentKind;
-use crate::tax::{Rate, Taxed, Way};
+use crate::tax::{GstSupplyType, TaxBreakdown, TaxRate};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bill {
@@ -13,18 +13,18 @@ pub struct Bill {
     pub series: String,
     /// As people write it, `2026-11-15`.
     pub day: String,
-    pub seller: Seller,
-    pub buyer: Option<Party>,
-    pub way: Way,
-    pub lines: Vec<Line>,
-    pub taxed: Taxed,
+    pub seller: BillSeller,
+    pub buyer: Option<BillBuyer>,
+    pub way: GstSupplyType,
+    pub lines: Vec<BillLine>,
+    pub taxed: TaxBreakdown,
     pub total: Money,
     /// What of it was paid at once.
     pub paid: Money,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seller {
+pub struct BillSeller {
     pub name: String,
     pub place: String,
     /// The two digits of the state; empty while unknown.
@@ -32,25 +32,25 @@ pub struct Seller {
     pub phone: Option<String>,
     pub gstin: Option<String>,
     pub upi: Option<String>,
-    pub scheme: Scheme,
+    pub scheme: GstScheme,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Party {
+pub struct BillBuyer {
     pub name: String,
     pub phone: Option<String>,
     pub gstin: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Line {
+pub struct BillLine {
     pub what: String,
     pub hsn: String,
     /// Such as `2 kg`; empty where nobody said.
     pub quantity: String,
     pub amount: Money,
-    pub rate: Rate,
-    pub taxed: Taxed,
+    pub rate: TaxRate,
+    pub taxed: TaxBreakdown,
 }
 
 impl Bill {

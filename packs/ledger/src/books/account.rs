@@ -5,27 +5,27 @@ use munshi_store::{Tx, params};
 use munshi_types::Money;
 use serde::Serialize;
 
-use super::words::Means;
+use super::words::PaymentMeans;
 use crate::error::{Error, Result};
 
 /// An account and the name it gets when it is first used.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Account {
+pub struct LedgerAccount {
     code: String,
     name: String,
 }
 
 const EXPENSE: &str = "expense:";
 
-impl Account {
+impl LedgerAccount {
     fn fixed(code: &str, name: &str) -> Self {
         Self { code: code.to_owned(), name: name.to_owned() }
     }
 
-    pub fn money(means: Means) -> Self {
+    pub fn money(means: PaymentMeans) -> Self {
         match means {
-            Means::Cash => Self::fixed("cash", "Cash"),
-            Means::Bank => Self::fixed("bank", "Bank"),
+            PaymentMeans::Cash => Self::fixed("cash", "Cash"),
+            PaymentMeans::Bank => Self::fixed("bank", "Bank"),
         }
     }
 
@@ -83,7 +83,7 @@ impl Account {
 
     /// Cash or bank.
     pub fn is_money(&self) -> bool {
-        Means::ALL.iter().any(|means| means.as_str() == self.code)
+        PaymentMeans::ALL.iter().any(|means| means.as_str() == self.code)
     }
 
     pub fn is_expense(&self) -> bool {
@@ -92,7 +92,7 @@ impl Account {
 }
 
 /// Makes the account if it is new, and keeps its balance.
-pub(super) fn add(tx: &mut Tx<'_>, account: &Account, amount: Money) -> Result<()> {
+pub(super) fn add(tx: &mut Tx<'_>, account: &LedgerAccount, amount: Money) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_accounts (tenant_id, code, name, balance) VALUES ($1, $2, $3, $4)
          ON CONFLICT (tenant_id, code) DO UPDATE SET balance = ledger_accounts.balance + excluded.balance",
@@ -102,11 +102,11 @@ pub(super) fn add(tx: &mut Tx<'_>, account: &Account, amount: Money) -> Result<(
 }
 
 /// Every account with its balance: what is in it, or what it has brought (below zero).
-pub fn chart(tx: &mut Tx<'_>) -> Result<Vec<(Account, Money)>> {
+pub fn chart(tx: &mut Tx<'_>) -> Result<Vec<(LedgerAccount, Money)>> {
     Ok(tx.all(
         "SELECT code, name, balance FROM ledger_accounts WHERE tenant_id = $1 ORDER BY code",
         &[],
-        |row| Ok((Account { code: row.get(0)?, name: row.get(1)? }, row.get(2)?)),
+        |row| Ok((LedgerAccount { code: row.get(0)?, name: row.get(1)? }, row.get(2)?)),
     )?)
 }
 

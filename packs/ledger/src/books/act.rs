@@ -2,10 +2,10 @@
 
 use munshi_types::Money;
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::ids::{ContactId, ItemId};
 use super::quantity::Quantity;
-use super::words::{Kind, Means};
+use super::words::{LedgerEntryKind, PaymentMeans};
 use crate::error::{Error, Result};
 
 /// The most that one entry may be of: a thousand crore rupees, so that no sum of a shop's entries can wrap.
@@ -15,103 +15,103 @@ pub const LARGEST: Money = Money::from_paise(1_000_000_000_000);
 const MOST_LINES: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum ShopTransaction {
     Sale {
         amount: Money,
-        settled: Settled,
+        settled: PaymentTerms,
         party: Option<ContactId>,
-        lines: Vec<Line>,
+        lines: Vec<ItemQuantity>,
     },
     Purchase {
         amount: Money,
-        settled: Settled,
+        settled: PaymentTerms,
         party: Option<ContactId>,
-        lines: Vec<Line>,
+        lines: Vec<ItemQuantity>,
     },
     Expense {
         amount: Money,
         category: String,
-        settled: Settled,
+        settled: PaymentTerms,
         party: Option<ContactId>,
     },
     CreditGiven {
         party: ContactId,
         amount: Money,
-        lent: Lent,
-        lines: Vec<Line>,
+        lent: CreditAsset,
+        lines: Vec<ItemQuantity>,
     },
     CreditTaken {
         party: ContactId,
         amount: Money,
-        lent: Lent,
-        lines: Vec<Line>,
+        lent: CreditAsset,
+        lines: Vec<ItemQuantity>,
     },
     /// Without a party it stays unsorted until somebody says who it was.
     PaymentReceived {
         party: Option<ContactId>,
         amount: Money,
-        means: Means,
+        means: PaymentMeans,
     },
     PaymentMade {
         party: Option<ContactId>,
         amount: Money,
-        means: Means,
+        means: PaymentMeans,
     },
     /// Into the bank, or out of it.
     Transfer {
         amount: Money,
-        from: Means,
+        from: PaymentMeans,
     },
-    Opening(Opening),
+    Opening(OpeningBalance),
     StockIn {
-        lines: Vec<Line>,
+        lines: Vec<ItemQuantity>,
         party: Option<ContactId>,
     },
     StockOut {
-        lines: Vec<Line>,
+        lines: Vec<ItemQuantity>,
         party: Option<ContactId>,
     },
 }
 
 /// When it is paid for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
-    Now(Means),
+pub enum PaymentTerms {
+    Now(PaymentMeans),
     Credit,
     /// Some now, the rest on credit.
     Part {
         paid: Money,
-        means: Means,
+        means: PaymentMeans,
     },
 }
 
 /// What was given on credit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lent {
+pub enum CreditAsset {
     Goods,
-    Money(Means),
+    Money(PaymentMeans),
 }
 
 /// How something stood when the books began.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Opening {
+pub enum OpeningBalance {
     /// Above zero they owe; below, they are owed.
     Contact {
         party: ContactId,
         balance: Money,
     },
     Money {
-        means: Means,
+        means: PaymentMeans,
         balance: Money,
     },
     Stock {
-        lines: Vec<Line>,
+        lines: Vec<ItemQuantity>,
     },
 }
 
 /// So much of an item, in its own unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ItemQuantity {
     pub item: ItemId,
     pub quantity: Quantity,
 }
@@ -119,8 +119,8 @@ pub struct Line {
 /// An amount out of one account and into another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Posting {
-    pub debit: Account,
-    pub credit: Account,
+    pub debit: LedgerAccount,
+    pub credit: LedgerAccount,
     /// Whose, where one of them is of the contacts.
     pub contact: Option<ContactId>,
     pub amount: Money,
@@ -128,24 +128,24 @@ pub struct Posting {
 
 /// What came into stock, or below zero left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Movement {
+pub struct StockMovement {
     pub item: ItemId,
     pub quantity: Quantity,
 }
 
 /// An act worked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Plan {
-    pub kind: Kind,
+pub(super) struct EntryDraft {
+    pub kind: LedgerEntryKind,
     pub amount: Money,
     pub party: Option<ContactId>,
     pub postings: Vec<Posting>,
-    pub movements: Vec<Movement>,
+    pub movements: Vec<StockMovement>,
     /// 1 when money came in, -1 when it left.
     pub flow: i64,
 }
 
-impl Act {
+impl ShopTransaction {
     pub const fn party(&self) -> Option<ContactId> {
         match self {
             Self::Sale { party, .. }
@@ -156,99 +156,119 @@ impl Act {
             | Self::StockIn { party, .. }
             | Self::StockOut { party, .. } => *party,
             Self::CreditGiven { party, .. } | Self::CreditTaken { party, .. } => Some(*party),
-            Self::Opening(Opening::Contact { party, .. }) => Some(*party),
+            Self::Opening(OpeningBalance::Contact { party, .. }) => Some(*party),
             Self::Opening(_) | Self::Transfer { .. } => None,
         }
     }
 
     /// What is moved, with the party as the books know it now.
-    pub(super) fn plan(&self, party: Option<ContactId>) -> Result<Plan> {
-        let contacts = Account::contacts;
+    pub(super) fn plan(&self, party: Option<ContactId>) -> Result<EntryDraft> {
+        let contacts = LedgerAccount::contacts;
         match self {
             Self::Sale { amount, settled, lines, .. } => {
-                let plan = Plan::new(Kind::Sale, *amount, party).out(lines)?;
-                plan.settle(*settled, |plan, from| plan.move_to(from, Account::sales()), 1)
+                let plan = EntryDraft::new(LedgerEntryKind::Sale, *amount, party).out(lines)?;
+                plan.settle(*settled, |plan, from| plan.move_to(from, LedgerAccount::sales()), 1)
             }
             Self::Purchase { amount, settled, lines, .. } => {
-                let plan = Plan::new(Kind::Purchase, *amount, party).into_stock(lines)?;
-                plan.settle(*settled, |plan, from| plan.move_to(Account::purchases(), from), -1)
+                let plan = EntryDraft::new(LedgerEntryKind::Purchase, *amount, party).into_stock(lines)?;
+                plan.settle(*settled, |plan, from| plan.move_to(LedgerAccount::purchases(), from), -1)
             }
             Self::Expense { amount, category, settled, .. } => {
-                let account = Account::expense(category)?;
-                let plan = Plan::new(Kind::Expense, *amount, party);
+                let account = LedgerAccount::expense(category)?;
+                let plan = EntryDraft::new(LedgerEntryKind::Expense, *amount, party);
                 plan.settle(*settled, |plan, from| plan.move_to(account.clone(), from), -1)
             }
             Self::CreditGiven { amount, lent, lines, .. } => {
-                let (from, flow) = lent.account(Account::sales(), -1);
-                Ok(Plan::new(Kind::CreditGiven, *amount, party).out(lines)?.moved(contacts(), from, flow))
+                let (from, flow) = lent.account(LedgerAccount::sales(), -1);
+                Ok(EntryDraft::new(LedgerEntryKind::CreditGiven, *amount, party).out(lines)?.moved(
+                    contacts(),
+                    from,
+                    flow,
+                ))
             }
             Self::CreditTaken { amount, lent, lines, .. } => {
-                let (to, flow) = lent.account(Account::purchases(), 1);
-                Ok(Plan::new(Kind::CreditTaken, *amount, party).into_stock(lines)?.moved(
+                let (to, flow) = lent.account(LedgerAccount::purchases(), 1);
+                Ok(EntryDraft::new(LedgerEntryKind::CreditTaken, *amount, party).into_stock(lines)?.moved(
                     to,
                     contacts(),
                     flow,
                 ))
             }
             Self::PaymentReceived { amount, means, .. } => {
-                let from = party.map_or_else(Account::unsorted, |_| contacts());
-                Ok(Plan::new(Kind::PaymentReceived, *amount, party).moved(Account::money(*means), from, 1))
+                let from = party.map_or_else(LedgerAccount::unsorted, |_| contacts());
+                Ok(EntryDraft::new(LedgerEntryKind::PaymentReceived, *amount, party).moved(
+                    LedgerAccount::money(*means),
+                    from,
+                    1,
+                ))
             }
             Self::PaymentMade { amount, means, .. } => {
-                let to = party.map_or_else(Account::unsorted, |_| contacts());
-                Ok(Plan::new(Kind::PaymentMade, *amount, party).moved(to, Account::money(*means), -1))
+                let to = party.map_or_else(LedgerAccount::unsorted, |_| contacts());
+                Ok(EntryDraft::new(LedgerEntryKind::PaymentMade, *amount, party).moved(
+                    to,
+                    LedgerAccount::money(*means),
+                    -1,
+                ))
             }
             Self::Transfer { amount, from } => {
-                let to = if *from == Means::Cash { Means::Bank } else { Means::Cash };
-                let plan = Plan::new(Kind::Transfer, *amount, None);
-                Ok(plan.moved(Account::money(to), Account::money(*from), 0))
+                let to = if *from == PaymentMeans::Cash { PaymentMeans::Bank } else { PaymentMeans::Cash };
+                let plan = EntryDraft::new(LedgerEntryKind::Transfer, *amount, None);
+                Ok(plan.moved(LedgerAccount::money(to), LedgerAccount::money(*from), 0))
             }
             Self::Opening(opening) => opening.plan(party),
-            Self::StockIn { lines, .. } => Plan::new(Kind::StockIn, Money::ZERO, party).into_stock(lines),
-            Self::StockOut { lines, .. } => Plan::new(Kind::StockOut, Money::ZERO, party).out(lines),
+            Self::StockIn { lines, .. } => {
+                EntryDraft::new(LedgerEntryKind::StockIn, Money::ZERO, party).into_stock(lines)
+            }
+            Self::StockOut { lines, .. } => {
+                EntryDraft::new(LedgerEntryKind::StockOut, Money::ZERO, party).out(lines)
+            }
         }?
         .checked()
     }
 }
 
-impl Lent {
-    fn account(self, goods: Account, flow: i64) -> (Account, i64) {
+impl CreditAsset {
+    fn account(self, goods: LedgerAccount, flow: i64) -> (LedgerAccount, i64) {
         match self {
             Self::Goods => (goods, 0),
-            Self::Money(means) => (Account::money(means), flow),
+            Self::Money(means) => (LedgerAccount::money(means), flow),
         }
     }
 }
 
-impl Opening {
-    fn plan(&self, party: Option<ContactId>) -> Result<Plan> {
+impl OpeningBalance {
+    fn plan(&self, party: Option<ContactId>) -> Result<EntryDraft> {
         let (account, balance) = match self {
-            Self::Contact { balance, .. } => (Account::contacts(), *balance),
-            Self::Money { means, balance } => (Account::money(*means), *balance),
+            Self::Contact { balance, .. } => (LedgerAccount::contacts(), *balance),
+            Self::Money { means, balance } => (LedgerAccount::money(*means), *balance),
             Self::Stock { lines } => {
-                return Plan::new(Kind::Opening, Money::ZERO, None).into_stock(lines);
+                return EntryDraft::new(LedgerEntryKind::Opening, Money::ZERO, None).into_stock(lines);
             }
         };
         if balance.is_negative() {
-            let plan = Plan::new(Kind::Opening, balance.negated()?, party);
-            return Ok(plan.moved(Account::opening(), account, 0));
+            let plan = EntryDraft::new(LedgerEntryKind::Opening, balance.negated()?, party);
+            return Ok(plan.moved(LedgerAccount::opening(), account, 0));
         }
-        Ok(Plan::new(Kind::Opening, balance, party).moved(account, Account::opening(), 0))
+        Ok(EntryDraft::new(LedgerEntryKind::Opening, balance, party).moved(
+            account,
+            LedgerAccount::opening(),
+            0,
+        ))
     }
 }
 
-impl Plan {
-    fn new(kind: Kind, amount: Money, party: Option<ContactId>) -> Self {
+impl EntryDraft {
+    fn new(kind: LedgerEntryKind, amount: Money, party: Option<ContactId>) -> Self {
         Self { kind, amount, party, postings: Vec::new(), movements: Vec::new(), flow: 0 }
     }
 
     /// A posting of the whole amount between two accounts.
-    fn move_to(&self, debit: Account, credit: Account) -> Posting {
+    fn move_to(&self, debit: LedgerAccount, credit: LedgerAccount) -> Posting {
         let contact = self.party.filter(|_| debit.is_contacts() || credit.is_contacts());
         Posting { debit, credit, contact, amount: self.amount }
     }
 
-    fn moved(mut self, debit: Account, credit: Account, flow: i64) -> Self {
+    fn moved(mut self, debit: LedgerAccount, credit: LedgerAccount, flow: i64) -> Self {
         self.postings.push(self.move_to(debit, credit));
         self.flow = flow;
         self
@@ -256,17 +276,17 @@ impl Plan {
 
     fn settle(
         mut self,
-        settled: Settled,
-        post: impl Fn(&Self, Account) -> Posting,
+        settled: PaymentTerms,
+        post: impl Fn(&Self, LedgerAccount) -> Posting,
         flow: i64,
     ) -> Result<Self> {
         match settled {
-            Settled::Now(means) => {
-                self.postings.push(post(&self, Account::money(means)));
+            PaymentTerms::Now(means) => {
+                self.postings.push(post(&self, LedgerAccount::money(means)));
                 self.flow = flow;
             }
-            Settled::Credit => self.postings.push(post(&self, Account::contacts())),
-            Settled::Part { paid, means } => {
+            PaymentTerms::Credit => self.postings.push(post(&self, LedgerAccount::contacts())),
+            PaymentTerms::Part { paid, means } => {
                 if paid <= Money::ZERO || paid >= self.amount {
                     let what = format!(
                         "{paid} of {} is no part of it: a part is more than nothing and less than all",
@@ -274,8 +294,9 @@ impl Plan {
                     );
                     return Err(Error::Invalid(what));
                 }
-                let now = Posting { amount: paid, ..post(&self, Account::money(means)) };
-                let rest = Posting { amount: self.amount.minus(paid)?, ..post(&self, Account::contacts()) };
+                let now = Posting { amount: paid, ..post(&self, LedgerAccount::money(means)) };
+                let rest =
+                    Posting { amount: self.amount.minus(paid)?, ..post(&self, LedgerAccount::contacts()) };
                 self.postings.extend([now, rest]);
                 self.flow = flow;
             }
@@ -283,15 +304,15 @@ impl Plan {
         Ok(self)
     }
 
-    fn into_stock(self, lines: &[Line]) -> Result<Self> {
+    fn into_stock(self, lines: &[ItemQuantity]) -> Result<Self> {
         self.stocked(lines, |quantity| quantity)
     }
 
-    fn out(self, lines: &[Line]) -> Result<Self> {
+    fn out(self, lines: &[ItemQuantity]) -> Result<Self> {
         self.stocked(lines, Quantity::negated)
     }
 
-    fn stocked(mut self, lines: &[Line], sign: fn(Quantity) -> Quantity) -> Result<Self> {
+    fn stocked(mut self, lines: &[ItemQuantity], sign: fn(Quantity) -> Quantity) -> Result<Self> {
         if lines.len() > MOST_LINES {
             return Err(Error::invalid(format!("an entry has at most {MOST_LINES} lines: book it in parts")));
         }
@@ -302,7 +323,7 @@ impl Plan {
                     line.quantity
                 )));
             }
-            self.movements.push(Movement { item: line.item, quantity: sign(line.quantity) });
+            self.movements.push(StockMovement { item: line.item, quantity: sign(line.quantity) });
         }
         Ok(self)
     }

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// How the books stand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct BooksBalance {
     pub cash: Money,
     pub bank: Money,
     /// What all who owe, owe together.
@@ -26,7 +26,7 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Money> {
     Ok(contacts::get(tx, contact)?.balance)
 }
 
-pub fn standing(tx: &mut Tx<'_>) -> Result<Standing> {
+pub fn standing(tx: &mut Tx<'_>) -> Result<BooksBalance> {
     let standing = tx.optional(
         "SELECT b.receivable, b.payable, b.entries,
                 coalesce((SELECT a.balance FROM ledger_accounts a WHERE a.tenant_id = $1 AND a.code = 'cash'), 0),
@@ -34,7 +34,7 @@ pub fn standing(tx: &mut Tx<'_>) -> Result<Standing> {
          FROM ledger_books b WHERE b.tenant_id = $1",
         &[],
         |row| {
-            Ok(Standing {
+            Ok(BooksBalance {
                 receivable: row.get(0)?,
                 payable: row.get(1)?,
                 entries: row.get(2)?,
@@ -48,21 +48,21 @@ pub fn standing(tx: &mut Tx<'_>) -> Result<Standing> {
 
 /// Where a list of balances goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct After {
+pub struct BalanceCursor {
     pub balance: Money,
     pub id: ContactId,
 }
 
-impl After {
+impl BalanceCursor {
     pub fn of(contact: &Contact) -> Self {
         Self { balance: contact.balance, id: contact.id }
     }
 }
 
 /// Who owes, the largest sum first.
-pub fn who_owes(tx: &mut Tx<'_>, after: Option<After>, limit: u32) -> Result<Vec<Contact>> {
+pub fn who_owes(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
     let most = munshi_types::Id::from_uuid(uuid::Uuid::max());
-    let after = after.unwrap_or(After { balance: Money::from_paise(i64::MAX), id: most });
+    let after = after.unwrap_or(BalanceCursor { balance: Money::from_paise(i64::MAX), id: most });
     Ok(tx.all(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND balance > 0 AND (balance, id) < ($2, $3)
@@ -73,9 +73,9 @@ pub fn who_owes(tx: &mut Tx<'_>, after: Option<After>, limit: u32) -> Result<Vec
 }
 
 /// Who is owed, the largest sum first.
-pub fn whom_i_owe(tx: &mut Tx<'_>, after: Option<After>, limit: u32) -> Result<Vec<Contact>> {
+pub fn whom_i_owe(tx: &mut Tx<'_>, after: Option<BalanceCursor>, limit: u32) -> Result<Vec<Contact>> {
     let least = munshi_types::Id::from_uuid(uuid::Uuid::nil());
-    let after = after.unwrap_or(After { balance: Money::from_paise(i64::MIN), id: least });
+    let after = after.unwrap_or(BalanceCursor { balance: Money::from_paise(i64::MIN), id: least });
     Ok(tx.all(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND balance < 0 AND (balance, id) > ($2, $3)

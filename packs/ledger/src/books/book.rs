@@ -1,18 +1,18 @@
 //! Booking an act.
 
 use munshi_store::Tx;
-use munshi_types::{Ids, PersonId, Timestamp, Zone};
+use munshi_types::{IdGenerator, PersonId, Timestamp, Zone};
 
-use super::act::{Act, Plan};
+use super::act::{EntryDraft, ShopTransaction};
 use super::contacts::{self, keep};
-use super::day::Day;
+use super::day::LedgerDay;
 use super::dedup;
-use super::entry::{self, Entry};
-use super::head::{self, Head};
+use super::entry::{self, LedgerEntry};
+use super::head::{self, BooksHead};
 use super::ids::{EntryKey, LedgerEntryId};
 use super::items;
-use super::words::Source;
-use super::write::{self, NewRow};
+use super::words::LedgerEntrySource;
+use super::write::{self, NewEntryRow};
 use crate::error::{Error, Result};
 
 /// The longest text that is kept of what was said.
@@ -23,8 +23,8 @@ const DAY_MICROS: i64 = 86_400_000_000;
 
 /// When and where something is written: the same for all entries of one transaction.
 #[derive(Clone, Copy, Debug)]
-pub struct Writing<'a> {
-    pub ids: &'a Ids,
+pub struct BookingContext<'a> {
+    pub ids: &'a IdGenerator,
     pub now: Timestamp,
     /// The tenant's: it decides which day a moment lies on.
     pub zone: &'a Zone,
@@ -32,9 +32,9 @@ pub struct Writing<'a> {
 
 /// How an act came to be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct EntryProvenance {
     pub by: Option<PersonId>,
-    pub source: Source,
+    pub source: LedgerEntrySource,
     pub words: String,
     pub happened_at: Timestamp,
     /// The bank's or the bill's own number.
@@ -43,69 +43,74 @@ pub struct Said {
     pub fingerprint: Option<String>,
 }
 
-impl Said {
-    pub fn new(source: Source, words: impl Into<String>, happened_at: Timestamp) -> Self {
+impl EntryProvenance {
+    pub fn new(source: LedgerEntrySource, words: impl Into<String>, happened_at: Timestamp) -> Self {
         Self { by: None, source, words: words.into(), happened_at, reference: None, fingerprint: None }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewEntry {
+pub struct NewLedgerEntry {
     pub key: EntryKey,
-    pub act: Act,
-    pub said: Said,
+    pub act: ShopTransaction,
+    pub said: EntryProvenance,
 }
 
 /// An entry, and whether it was there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Booked {
-    pub entry: Entry,
+pub struct BookedEntry {
+    pub entry: LedgerEntry,
     pub is_repeat: bool,
 }
 
 /// The books, which nobody else writes to until the transaction ends, and what stands under a key.
-pub struct Held {
-    head: Head,
-    entry: Option<Entry>,
+pub struct BooksLock {
+    head: BooksHead,
+    entry: Option<LedgerEntry>,
 }
 
 /// Holds the books for an act, so that what is looked at from now on is still so when it is booked.
-pub fn hold_for(tx: &mut Tx<'_>, key: EntryKey) -> Result<Held> {
+pub fn hold_for(tx: &mut Tx<'_>, key: EntryKey) -> Result<BooksLock> {
     let head = head::lock(tx)?;
-    Ok(Held { head, entry: entry::by_key(tx, key)? })
+    Ok(BooksLock { head, entry: entry::by_key(tx, key)? })
 }
 
-impl Held {
+impl BooksLock {
     /// Whether the key was used before.
     pub fn is_booked(&self) -> bool {
         self.entry.is_some()
     }
 
     /// Books the act that the books are held for. Where its key was used before it gives the entry of then.
-    pub fn book(mut self, tx: &mut Tx<'_>, writing: &Writing<'_>, new: &NewEntry) -> Result<Booked> {
+    pub fn book(
+        mut self,
+        tx: &mut Tx<'_>,
+        writing: &BookingContext<'_>,
+        new: &NewLedgerEntry,
+    ) -> Result<BookedEntry> {
         if let Some(entry) = self.entry {
             same(tx, &entry, new)?;
-            return Ok(Booked { entry, is_repeat: true });
+            return Ok(BookedEntry { entry, is_repeat: true });
         }
         let entry = enter(tx, &mut self.head, writing, new, None)?;
         self.head.save(tx)?;
-        Ok(Booked { entry, is_repeat: false })
+        Ok(BookedEntry { entry, is_repeat: false })
     }
 }
 
 /// Books an act. Under a key that was used before it gives the entry of then.
-pub fn book(tx: &mut Tx<'_>, writing: &Writing<'_>, new: &NewEntry) -> Result<Booked> {
+pub fn book(tx: &mut Tx<'_>, writing: &BookingContext<'_>, new: &NewLedgerEntry) -> Result<BookedEntry> {
     hold_for(tx, new.key)?.book(tx, writing, new)
 }
 
 /// Writes an act that is known to be new.
 pub(super) fn enter(
     tx: &mut Tx<'_>,
-    head: &mut Head,
-    writing: &Writing<'_>,
-    new: &NewEntry,
+    head: &mut BooksHead,
+    writing: &BookingContext<'_>,
+    new: &NewLedgerEntry,
     corrects: Option<LedgerEntryId>,
-) -> Result<Entry> {
+) -> Result<LedgerEntry> {
     let id = writing.ids.next();
     enter_as(tx, head, writing, new, corrects, id)
 }
@@ -113,12 +118,12 @@ pub(super) fn enter(
 /// Writes an act under an id that is known, as an import has it.
 pub(super) fn enter_as(
     tx: &mut Tx<'_>,
-    head: &mut Head,
-    writing: &Writing<'_>,
-    new: &NewEntry,
+    head: &mut BooksHead,
+    writing: &BookingContext<'_>,
+    new: &NewLedgerEntry,
     corrects: Option<LedgerEntryId>,
     id: LedgerEntryId,
-) -> Result<Entry> {
+) -> Result<LedgerEntry> {
     check(&new.said, writing.now)?;
     let party = new.act.party().map(|party| contacts::get(tx, party)).transpose()?;
     let plan = new.act.plan(party.as_ref().map(|party| party.id))?;
@@ -133,19 +138,19 @@ pub(super) fn enter_as(
 }
 
 fn row<'a>(
-    writing: &Writing<'_>,
-    new: &'a NewEntry,
-    plan: &Plan,
+    writing: &BookingContext<'_>,
+    new: &'a NewLedgerEntry,
+    plan: &EntryDraft,
     corrects: Option<LedgerEntryId>,
     id: LedgerEntryId,
-) -> NewRow<'a> {
-    NewRow {
+) -> NewEntryRow<'a> {
+    NewEntryRow {
         id,
         key: new.key,
         kind: plan.kind,
         side: plan.party.and_then(|_| plan.kind.side()),
         happened_at: new.said.happened_at,
-        day: Day::of(new.said.happened_at, writing.zone),
+        day: LedgerDay::of(new.said.happened_at, writing.zone),
         made_at: writing.now,
         said_by: new.said.by,
         source: new.said.source,
@@ -162,7 +167,7 @@ fn row<'a>(
     }
 }
 
-fn check(said: &Said, now: Timestamp) -> Result<()> {
+fn check(said: &EntryProvenance, now: Timestamp) -> Result<()> {
     if said.words.chars().count() > MOST_WORDS {
         return Err(Error::invalid(format!("what was said is kept up to {MOST_WORDS} letters: shorten it")));
     }
@@ -181,7 +186,7 @@ fn check(said: &Said, now: Timestamp) -> Result<()> {
 }
 
 /// Whether an entry is what would be booked; anything else under its key is a mistake of the caller.
-pub(super) fn same(tx: &mut Tx<'_>, entry: &Entry, new: &NewEntry) -> Result<()> {
+pub(super) fn same(tx: &mut Tx<'_>, entry: &LedgerEntry, new: &NewLedgerEntry) -> Result<()> {
     let root = |tx: &mut Tx<'_>, id| contacts::get(tx, id).map(|contact| contact.id);
     let party = new.act.party().map(|party| root(tx, party)).transpose()?;
     let booked = entry.contact.map(|contact| root(tx, contact)).transpose()?;

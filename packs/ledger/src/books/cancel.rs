@@ -3,14 +3,14 @@
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
-use super::act::{Movement, Posting};
-use super::book::{Booked, Writing};
+use super::act::{Posting, StockMovement};
+use super::book::{BookedEntry, BookingContext};
 use super::contacts;
-use super::entry::{self, Entry};
-use super::head::{self, Head};
+use super::entry::{self, LedgerEntry};
+use super::head::{self, BooksHead};
 use super::ids::{EntryKey, LedgerEntryId};
-use super::words::Source;
-use super::write::{self, NewRow};
+use super::words::LedgerEntrySource;
+use super::write::{self, NewEntryRow};
 use crate::error::{Error, Result};
 
 /// The longest reason that is kept.
@@ -18,7 +18,7 @@ const MOST_REASON: usize = 500;
 
 /// Who cancels, why and under which key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cancelling<'a> {
+pub struct EntryCancelRequest<'a> {
     pub key: EntryKey,
     pub entry: LedgerEntryId,
     pub reason: &'a str,
@@ -27,27 +27,31 @@ pub struct Cancelling<'a> {
 
 /// Cancels an entry that stands. The reversal is on the day of the entry, so that this day's figures become what truly
 /// happened. Under a key that was used before it gives the reversal of then.
-pub fn cancel(tx: &mut Tx<'_>, writing: &Writing<'_>, cancelling: &Cancelling<'_>) -> Result<Booked> {
+pub fn cancel(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    cancelling: &EntryCancelRequest<'_>,
+) -> Result<BookedEntry> {
     let mut head = head::lock(tx)?;
     if let Some(entry) = entry::by_key(tx, cancelling.key)? {
         if entry.reverses != Some(cancelling.entry) {
             return Err(Error::KeyTaken { number: entry.number });
         }
-        return Ok(Booked { entry, is_repeat: true });
+        return Ok(BookedEntry { entry, is_repeat: true });
     }
     let entry = reverse(tx, &mut head, writing, cancelling, writing.ids.next())?;
     head.save(tx)?;
-    Ok(Booked { entry, is_repeat: false })
+    Ok(BookedEntry { entry, is_repeat: false })
 }
 
 /// Writes the reversal of an entry, which must stand.
 pub(super) fn reverse(
     tx: &mut Tx<'_>,
-    head: &mut Head,
-    writing: &Writing<'_>,
-    cancelling: &Cancelling<'_>,
+    head: &mut BooksHead,
+    writing: &BookingContext<'_>,
+    cancelling: &EntryCancelRequest<'_>,
     id: LedgerEntryId,
-) -> Result<Entry> {
+) -> Result<LedgerEntry> {
     let reason = cancelling.reason.trim();
     if reason.is_empty() || reason.chars().count() > MOST_REASON {
         return Err(Error::invalid(format!("say in at most {MOST_REASON} letters why it is cancelled")));
@@ -55,9 +59,9 @@ pub(super) fn reverse(
     let original = entry::get(tx, cancelling.entry)?;
     stands(&original)?;
     let postings = negated(entry::postings(tx, original.id)?)?;
-    let back = |movement: Movement| Movement { quantity: movement.quantity.negated(), ..movement };
-    let movements: Vec<Movement> = entry::movements(tx, original.id)?.into_iter().map(back).collect();
-    let row = NewRow {
+    let back = |movement: StockMovement| StockMovement { quantity: movement.quantity.negated(), ..movement };
+    let movements: Vec<StockMovement> = entry::movements(tx, original.id)?.into_iter().map(back).collect();
+    let row = NewEntryRow {
         id,
         key: cancelling.key,
         kind: original.kind,
@@ -66,7 +70,7 @@ pub(super) fn reverse(
         day: original.day,
         made_at: writing.now,
         said_by: cancelling.by,
-        source: Source::Owner,
+        source: LedgerEntrySource::Owner,
         words: "",
         words_key: None,
         contact: original.contact,
@@ -82,7 +86,7 @@ pub(super) fn reverse(
     write::write(tx, head, &row, party.as_ref(), &postings, &movements)
 }
 
-fn stands(entry: &Entry) -> Result<()> {
+fn stands(entry: &LedgerEntry) -> Result<()> {
     if let Some(cancelled) = &entry.cancelled {
         return Err(Error::AlreadyCancelled { number: entry.number, reason: cancelled.reason.clone() });
     }

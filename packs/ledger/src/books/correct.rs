@@ -2,39 +2,39 @@
 
 use munshi_store::Tx;
 
-use super::book::{self, NewEntry, Writing};
-use super::cancel::{self, Cancelling};
+use super::book::{self, BookingContext, NewLedgerEntry};
+use super::cancel::{self, EntryCancelRequest};
 use super::dedup;
-use super::entry::{self, Entry};
+use super::entry::{self, LedgerEntry};
 use super::head;
 use super::ids::LedgerEntryId;
 use crate::error::{Error, Result};
 
 /// The entry that was wrong, now cancelled, and the one in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Corrected {
-    pub wrong: Entry,
-    pub right: Entry,
+pub struct EntryCorrection {
+    pub wrong: LedgerEntry,
+    pub right: LedgerEntry,
     pub is_repeat: bool,
 }
 
 /// Puts a right entry in the place of a wrong one, which is known again by whatever the wrong one was seen by. Under a key that was used before it gives what was done then.
 pub fn correct(
     tx: &mut Tx<'_>,
-    writing: &Writing<'_>,
+    writing: &BookingContext<'_>,
     wrong: LedgerEntryId,
-    right: &NewEntry,
+    right: &NewLedgerEntry,
     reason: &str,
-) -> Result<Corrected> {
+) -> Result<EntryCorrection> {
     let mut head = head::lock(tx)?;
     if let Some(entry) = entry::by_key(tx, right.key)? {
         if entry.corrects != Some(wrong) {
             return Err(Error::KeyTaken { number: entry.number });
         }
         book::same(tx, &entry, right)?;
-        return Ok(Corrected { wrong: entry::get(tx, wrong)?, right: entry, is_repeat: true });
+        return Ok(EntryCorrection { wrong: entry::get(tx, wrong)?, right: entry, is_repeat: true });
     }
-    let cancelling = Cancelling { key: right.key.second(), entry: wrong, reason, by: right.said.by };
+    let cancelling = EntryCancelRequest { key: right.key.second(), entry: wrong, reason, by: right.said.by };
     // Both or neither, also where the caller goes on after an error.
     let right = tx.attempt(|tx| {
         cancel::reverse(tx, &mut head, writing, &cancelling, writing.ids.next())?;
@@ -43,5 +43,5 @@ pub fn correct(
         head.save(tx)?;
         Ok::<_, Error>(right)
     })?;
-    Ok(Corrected { wrong: entry::get(tx, wrong)?, right, is_repeat: false })
+    Ok(EntryCorrection { wrong: entry::get(tx, wrong)?, right, is_repeat: false })
 }

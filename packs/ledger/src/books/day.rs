@@ -11,11 +11,11 @@ use serde::Serialize;
 
 /// A day, counted from 1970-01-01. Which one a moment lies on is decided by the tenant's zone when it is booked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Day(i64);
+pub struct LedgerDay(i64);
 
 const FIRST: Date = date(1970, 1, 1);
 
-impl Day {
+impl LedgerDay {
     pub fn of(moment: Timestamp, zone: &Zone) -> Self {
         Self::from_date(moment.to_jiff().to_zoned(zone.to_jiff()).date())
     }
@@ -46,19 +46,19 @@ impl Day {
     }
 }
 
-impl fmt::Display for Day {
+impl fmt::Display for LedgerDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.to_date().fmt(f)
     }
 }
 
-impl Serialize for Day {
+impl Serialize for LedgerDay {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl FromStr for Day {
+impl FromStr for LedgerDay {
     type Err = jiff::Error;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -66,13 +66,13 @@ impl FromStr for Day {
     }
 }
 
-impl ToParam for Day {
+impl ToParam for LedgerDay {
     fn to_param(&self) -> Param<'_> {
         Param::Integer(self.0)
     }
 }
 
-impl FromColumn for Day {
+impl FromColumn for LedgerDay {
     fn from_column(column: Column<'_>) -> munshi_store::Result<Self> {
         i64::from_column(column).map(Self)
     }
@@ -80,40 +80,46 @@ impl FromColumn for Day {
 
 /// Days from one to another, both of them too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Days {
-    pub from: Day,
-    pub to: Day,
+pub struct DayRange {
+    pub from: LedgerDay,
+    pub to: LedgerDay,
 }
 
-impl Days {
-    pub fn day(day: Day) -> Self {
+impl DayRange {
+    pub fn day(day: LedgerDay) -> Self {
         Self { from: day, to: day }
     }
 
     /// The week a day lies in, from Monday to Sunday.
-    pub fn week(day: Day) -> Self {
+    pub fn week(day: LedgerDay) -> Self {
         let back = i64::from(day.to_date().weekday().to_monday_zero_offset());
-        let from = Day(day.0 - back);
-        Self { from, to: Day(from.0 + 6) }
+        let from = LedgerDay(day.0 - back);
+        Self { from, to: LedgerDay(from.0 + 6) }
     }
 
-    pub fn month(day: Day) -> Self {
+    pub fn month(day: LedgerDay) -> Self {
         let date = day.to_date();
-        Self { from: Day::from_date(date.first_of_month()), to: Day::from_date(date.last_of_month()) }
+        Self {
+            from: LedgerDay::from_date(date.first_of_month()),
+            to: LedgerDay::from_date(date.last_of_month()),
+        }
     }
 
     /// The year of accounts and taxes, from April to March.
-    pub fn fiscal_year(day: Day) -> Self {
+    pub fn fiscal_year(day: LedgerDay) -> Self {
         let date = day.to_date();
         let year = if date.month() < 4 { date.year() - 1 } else { date.year() };
-        let first = |year: i16| Date::new(year, 4, 1).map_or(day, Day::from_date);
+        let first = |year: i16| Date::new(year, 4, 1).map_or(day, LedgerDay::from_date);
         Self { from: first(year), to: first(year + 1).before() }
     }
 
     /// The calendar's year.
-    pub fn year(day: Day) -> Self {
+    pub fn year(day: LedgerDay) -> Self {
         let date = day.to_date();
-        Self { from: Day::from_date(date.first_of_year()), to: Day::from_date(date.last_of_year()) }
+        Self {
+            from: LedgerDay::from_date(date.first_of_year()),
+            to: LedgerDay::from_date(date.last_of_year()),
+        }
     }
 }
 
@@ -124,20 +130,20 @@ mod tests {
     #[test]
     fn a_day_begins_by_the_tenants_clock() {
         let late: Timestamp = "2026-11-14T20:00:00Z".parse().unwrap();
-        assert_eq!(Day::of(late, &Zone::default()).to_string(), "2026-11-15");
-        assert_eq!(Day::of(late, &"UTC".parse().unwrap()).to_string(), "2026-11-14");
-        assert_eq!("1970-01-02".parse::<Day>().unwrap(), Day(1));
-        assert_eq!("1969-12-31".parse::<Day>().unwrap(), Day(-1));
+        assert_eq!(LedgerDay::of(late, &Zone::default()).to_string(), "2026-11-15");
+        assert_eq!(LedgerDay::of(late, &"UTC".parse().unwrap()).to_string(), "2026-11-14");
+        assert_eq!("1970-01-02".parse::<LedgerDay>().unwrap(), LedgerDay(1));
+        assert_eq!("1969-12-31".parse::<LedgerDay>().unwrap(), LedgerDay(-1));
     }
 
     #[test]
     fn weeks_begin_on_monday_and_months_end_when_they_end() {
-        let day: Day = "2028-02-15".parse().unwrap();
-        let shown = |days: Days| (days.from.to_string(), days.to.to_string());
-        assert_eq!(shown(Days::week(day)), ("2028-02-14".into(), "2028-02-20".into()));
-        assert_eq!(shown(Days::month(day)), ("2028-02-01".into(), "2028-02-29".into()));
-        assert_eq!(shown(Days::fiscal_year(day)), ("2027-04-01".into(), "2028-03-31".into()));
-        let april: Day = "2028-04-01".parse().unwrap();
-        assert_eq!(shown(Days::fiscal_year(april)), ("2028-04-01".into(), "2029-03-31".into()));
+        let day: LedgerDay = "2028-02-15".parse().unwrap();
+        let shown = |days: DayRange| (days.from.to_string(), days.to.to_string());
+        assert_eq!(shown(DayRange::week(day)), ("2028-02-14".into(), "2028-02-20".into()));
+        assert_eq!(shown(DayRange::month(day)), ("2028-02-01".into(), "2028-02-29".into()));
+        assert_eq!(shown(DayRange::fiscal_year(day)), ("2027-04-01".into(), "2028-03-31".into()));
+        let april: LedgerDay = "2028-04-01".parse().unwrap();
+        assert_eq!(shown(DayRange::fiscal_year(april)), ("2028-04-01".into(), "2029-03-31".into()));
     }
 }

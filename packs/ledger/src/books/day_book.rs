@@ -8,8 +8,8 @@ use uuid::Uuid;
 
 use super::balances;
 use super::contacts;
-use super::day::Day;
-use super::entry::{self, Entry};
+use super::day::LedgerDay;
+use super::entry::{self, LedgerEntry};
 use super::ids::{ContactId, LedgerEntryId};
 use crate::error::Result;
 
@@ -18,17 +18,17 @@ const MOST: u32 = 5_000;
 
 /// From a moment on, up to another that is not in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct LedgerPeriod {
     pub from: Timestamp,
     pub until: Timestamp,
 }
 
-impl Span {
+impl LedgerPeriod {
     pub const EVER: Self = Self { from: Timestamp::EPOCH, until: Timestamp::MAX };
 }
 
 /// What happened in a span, cancelled entries and what cancels them too.
-pub fn page(tx: &mut Tx<'_>, span: Span, request: &PageRequest) -> Result<Page<Entry>> {
+pub fn page(tx: &mut Tx<'_>, span: LedgerPeriod, request: &PageRequest) -> Result<Page<LedgerEntry>> {
     let end = Cursor { time: span.until, id: Uuid::nil() };
     let after = if (end.time, end.id) < (request.after.time, request.after.id) { end } else { request.after };
     let rows = tx.all(
@@ -45,17 +45,17 @@ pub fn page(tx: &mut Tx<'_>, span: Span, request: &PageRequest) -> Result<Page<E
 }
 
 /// The entries of a contact and of those merged into it.
-pub fn of_contact(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Page<Entry>> {
+pub fn of_contact(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Page<LedgerEntry>> {
     let root = contacts::get(tx, contact)?.id;
     let mut rows = Vec::new();
     for one in contacts::group(tx, root)? {
         rows.extend(of_one(tx, one, request)?);
     }
-    rows.sort_unstable_by_key(|entry: &Entry| std::cmp::Reverse((entry.happened_at, entry.id)));
+    rows.sort_unstable_by_key(|entry: &LedgerEntry| std::cmp::Reverse((entry.happened_at, entry.id)));
     Ok(Page::of(rows, request, cursor))
 }
 
-fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Vec<Entry>> {
+fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<Vec<LedgerEntry>> {
     Ok(tx.all(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -71,17 +71,17 @@ fn of_one(tx: &mut Tx<'_>, contact: ContactId, request: &PageRequest) -> Result<
 /// One day, from morning to evening.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DayBook {
-    pub day: Day,
+    pub day: LedgerDay,
     /// The cash before the day's first entry.
     pub opening: Money,
     /// Those that stand.
-    pub lines: Vec<DayLine>,
+    pub lines: Vec<DayBookLine>,
     pub closing: Money,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DayLine {
-    pub entry: Entry,
+pub struct DayBookLine {
+    pub entry: LedgerEntry,
     /// What it did to the cash.
     pub change: Money,
     /// The cash after it.
@@ -90,22 +90,22 @@ pub struct DayLine {
 
 /// The entries of a day that stand, in the order they happened. A cancelled one and what cancels it lie on the same day,
 /// so leaving out both changes no figure.
-pub fn of_day(tx: &mut Tx<'_>, day: Day) -> Result<DayBook> {
+pub fn of_day(tx: &mut Tx<'_>, day: LedgerDay) -> Result<DayBook> {
     let since = cash_since(tx, day)?;
     let opening = balances::standing(tx)?.cash.minus(since)?;
     let changes = cash_changes(tx, day)?;
     let (mut cash, mut lines) = (opening, Vec::new());
-    for entry in entries_of(tx, day)?.into_iter().filter(Entry::stands) {
+    for entry in entries_of(tx, day)?.into_iter().filter(LedgerEntry::stands) {
         let change = changes.get(&entry.id).copied().unwrap_or_default();
         cash = cash.plus(change)?;
-        lines.push(DayLine { entry, change, cash });
+        lines.push(DayBookLine { entry, change, cash });
     }
     let closing = Money::sum(changes.into_values())?.plus(opening)?;
     Ok(DayBook { day, opening, lines, closing })
 }
 
 /// With its signs SQLite sorts the day's few rows, where it would go through all days in the order that is asked for.
-fn entries_of(tx: &mut Tx<'_>, day: Day) -> Result<Vec<Entry>> {
+fn entries_of(tx: &mut Tx<'_>, day: LedgerDay) -> Result<Vec<LedgerEntry>> {
     Ok(tx.all(
         (
             "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
@@ -125,7 +125,7 @@ fn entries_of(tx: &mut Tx<'_>, day: Day) -> Result<Vec<Entry>> {
 }
 
 /// What the cash has changed by from a day on, of the kept turnover.
-fn cash_since(tx: &mut Tx<'_>, day: Day) -> Result<Money> {
+fn cash_since(tx: &mut Tx<'_>, day: LedgerDay) -> Result<Money> {
     Ok(tx.one(
         "SELECT CAST(coalesce(sum(CASE WHEN debit = 'cash' THEN amount ELSE -amount END), 0) AS BIGINT)
          FROM ledger_days WHERE tenant_id = $1 AND day >= $2 AND (debit = 'cash' OR credit = 'cash')",
@@ -134,7 +134,7 @@ fn cash_since(tx: &mut Tx<'_>, day: Day) -> Result<Money> {
     )?)
 }
 
-fn cash_changes(tx: &mut Tx<'_>, day: Day) -> Result<BTreeMap<LedgerEntryId, Money>> {
+fn cash_changes(tx: &mut Tx<'_>, day: LedgerDay) -> Result<BTreeMap<LedgerEntryId, Money>> {
     let rows: Vec<(LedgerEntryId, Money)> = tx.all(
         "SELECT entry_id, CASE WHEN debit = 'cash' THEN amount ELSE -amount END
          FROM ledger_postings WHERE tenant_id = $1 AND day = $2 AND (debit = 'cash' OR credit = 'cash')",
@@ -149,6 +149,6 @@ fn cash_changes(tx: &mut Tx<'_>, day: Day) -> Result<BTreeMap<LedgerEntryId, Mon
     Ok(changes)
 }
 
-fn cursor(entry: &Entry) -> Cursor {
+fn cursor(entry: &LedgerEntry) -> Cursor {
     Cursor { time: entry.happened_at, id: entry.id.as_uuid() }
 }

@@ -4,15 +4,15 @@ use munshi_store::{Tx, params};
 use munshi_types::Money;
 use serde::Serialize;
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::act::Posting;
-use super::day::{Day, Days};
-use super::words::Kind;
+use super::day::{DayRange, LedgerDay};
+use super::words::LedgerEntryKind;
 use crate::error::Result;
 
 /// What happened in a stretch of days. What was cancelled is in none of these.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Totals {
+pub struct PeriodTotals {
     /// All that was sold, and how much of it on credit.
     pub sales: Money,
     pub sales_on_credit: Money,
@@ -30,15 +30,15 @@ pub struct Totals {
 
 /// One row of turnover.
 struct Turnover {
-    kind: Kind,
-    debit: Account,
-    credit: Account,
+    kind: LedgerEntryKind,
+    debit: LedgerAccount,
+    credit: LedgerAccount,
     amount: Money,
     postings: i64,
 }
 
 /// Adds a posting to the turnover of its day. The books are locked by the caller.
-pub(super) fn add(tx: &mut Tx<'_>, day: Day, kind: Kind, posting: &Posting) -> Result<()> {
+pub(super) fn add(tx: &mut Tx<'_>, day: LedgerDay, kind: LedgerEntryKind, posting: &Posting) -> Result<()> {
     let count: i64 = if posting.amount.is_negative() { -1 } else { 1 };
     tx.send(
         "INSERT INTO ledger_days (tenant_id, day, kind, debit, credit, amount, postings)
@@ -51,21 +51,21 @@ pub(super) fn add(tx: &mut Tx<'_>, day: Day, kind: Kind, posting: &Posting) -> R
 }
 
 /// What happened in a stretch of days.
-pub fn totals(tx: &mut Tx<'_>, days: Days) -> Result<Totals> {
-    let mut totals = Totals::default();
+pub fn totals(tx: &mut Tx<'_>, days: DayRange) -> Result<PeriodTotals> {
+    let mut totals = PeriodTotals::default();
     for turnover in turnover(tx, days)? {
         totals.add(&turnover)?;
     }
     Ok(totals)
 }
 
-fn turnover(tx: &mut Tx<'_>, days: Days) -> Result<Vec<Turnover>> {
+fn turnover(tx: &mut Tx<'_>, days: DayRange) -> Result<Vec<Turnover>> {
     Ok(tx.all(
         "SELECT kind, debit, credit, CAST(sum(amount) AS BIGINT), CAST(sum(postings) AS BIGINT) FROM ledger_days
          WHERE tenant_id = $1 AND day BETWEEN $2 AND $3 GROUP BY kind, debit, credit",
         params![days.from, days.to],
         |row| {
-            let account = |at: usize| row.get(at).map(Account::stored);
+            let account = |at: usize| row.get(at).map(LedgerAccount::stored);
             Ok(Turnover {
                 kind: row.get(0)?,
                 debit: account(1)?,
@@ -78,7 +78,7 @@ fn turnover(tx: &mut Tx<'_>, days: Days) -> Result<Vec<Turnover>> {
 }
 
 /// What was spent on what, the largest first.
-pub fn by_category(tx: &mut Tx<'_>, days: Days) -> Result<Vec<(String, Money)>> {
+pub fn by_category(tx: &mut Tx<'_>, days: DayRange) -> Result<Vec<(String, Money)>> {
     Ok(tx.all(
         "SELECT a.name, CAST(sum(d.amount) AS BIGINT) FROM ledger_days d
          JOIN ledger_accounts a ON a.tenant_id = $1 AND a.code = d.debit
@@ -89,7 +89,7 @@ pub fn by_category(tx: &mut Tx<'_>, days: Days) -> Result<Vec<(String, Money)>> 
     )?)
 }
 
-impl Totals {
+impl PeriodTotals {
     fn add(&mut self, turnover: &Turnover) -> Result<()> {
         let Turnover { kind, debit, credit, amount, postings } = turnover;
         let put = |to: &mut Money| -> Result<()> {
@@ -97,26 +97,26 @@ impl Totals {
             Ok(())
         };
         self.postings += postings;
-        if credit.code() == Account::sales().code() {
+        if credit.code() == LedgerAccount::sales().code() {
             put(&mut self.sales)?;
             if debit.is_contacts() {
                 put(&mut self.sales_on_credit)?;
             }
         }
-        if debit.code() == Account::purchases().code() {
+        if debit.code() == LedgerAccount::purchases().code() {
             put(&mut self.purchases)?;
             if credit.is_contacts() {
                 put(&mut self.purchases_on_credit)?;
             }
         }
         match kind {
-            Kind::Expense => put(&mut self.expenses)?,
-            Kind::PaymentReceived => put(&mut self.payments_received)?,
-            Kind::PaymentMade => put(&mut self.payments_made)?,
+            LedgerEntryKind::Expense => put(&mut self.expenses)?,
+            LedgerEntryKind::PaymentReceived => put(&mut self.payments_received)?,
+            LedgerEntryKind::PaymentMade => put(&mut self.payments_made)?,
             _ => {}
         }
         match (kind, debit.is_money(), credit.is_money()) {
-            (Kind::Opening, ..) => Ok(()),
+            (LedgerEntryKind::Opening, ..) => Ok(()),
             (_, true, false) => put(&mut self.money_in),
             (_, false, true) => put(&mut self.money_out),
             _ => Ok(()),

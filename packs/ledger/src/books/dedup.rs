@@ -7,22 +7,22 @@ use munshi_store::{Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
-use super::act::{Act, Plan};
-use super::entry::{self, Entry};
+use super::act::{EntryDraft, ShopTransaction};
+use super::entry::{self, LedgerEntry};
 use super::ids::{LedgerEntryId, digest};
-use super::words::Source;
+use super::words::LedgerEntrySource;
 use crate::error::Result;
 
 /// How long after something the same again is doubted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Windows {
+pub struct DuplicateWindows {
     /// The same words from the same source.
     pub words: Duration,
     /// The same amount and person.
     pub amount: Duration,
 }
 
-impl Default for Windows {
+impl Default for DuplicateWindows {
     fn default() -> Self {
         Self { words: Duration::from_secs(6 * 3600), amount: Duration::from_secs(15 * 60) }
     }
@@ -30,15 +30,15 @@ impl Default for Windows {
 
 /// Why something may be in the books already, the surest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub enum Likeness {
+pub enum DuplicateMatch {
     /// It is the very same payment.
-    Fingerprint(Entry),
-    Words(Entry),
-    Amount(Entry),
+    Fingerprint(LedgerEntry),
+    Words(LedgerEntry),
+    Amount(LedgerEntry),
 }
 
-impl Likeness {
-    pub fn entry(&self) -> &Entry {
+impl DuplicateMatch {
+    pub fn entry(&self) -> &LedgerEntry {
         match self {
             Self::Fingerprint(entry) | Self::Words(entry) | Self::Amount(entry) => entry,
         }
@@ -47,8 +47,8 @@ impl Likeness {
 
 /// What is about to be booked.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
-    pub act: &'a Act,
+pub struct DuplicateCandidate<'a> {
+    pub act: &'a ShopTransaction,
     pub words: &'a str,
     pub fingerprint: Option<&'a str>,
     pub happened_at: Timestamp,
@@ -56,27 +56,35 @@ pub struct Seen<'a> {
 }
 
 /// An entry that stands and is like what is about to be booked.
-pub fn look(tx: &mut Tx<'_>, seen: &Seen<'_>, windows: Windows) -> Result<Option<Likeness>> {
+pub fn look(
+    tx: &mut Tx<'_>,
+    seen: &DuplicateCandidate<'_>,
+    windows: DuplicateWindows,
+) -> Result<Option<DuplicateMatch>> {
     if let Some(fingerprint) = seen.fingerprint
         && let Some(entry) = by_fingerprint(tx, fingerprint)?
     {
-        return Ok(Some(Likeness::Fingerprint(entry)));
+        return Ok(Some(DuplicateMatch::Fingerprint(entry)));
     }
     if let Some(key) = words_key(seen.words)
         && let Some(entry) = by_words(tx, &key, seen.now.minus(windows.words))?
     {
-        return Ok(Some(Likeness::Words(entry)));
+        return Ok(Some(DuplicateMatch::Words(entry)));
     }
     let plan = seen.act.plan(seen.act.party())?;
     if plan.amount == Money::ZERO {
         return Ok(None);
     }
     let (from, to) = (seen.happened_at.minus(windows.amount), seen.happened_at.plus(windows.amount));
-    Ok(by_amount(tx, &plan, (from, to))?.map(Likeness::Amount))
+    Ok(by_amount(tx, &plan, (from, to))?.map(DuplicateMatch::Amount))
 }
 
 /// The latest entry of the same amount. Somebody unknown may be anybody.
-fn by_amount(tx: &mut Tx<'_>, plan: &Plan, (from, to): (Timestamp, Timestamp)) -> Result<Option<Entry>> {
+fn by_amount(
+    tx: &mut Tx<'_>,
+    plan: &EntryDraft,
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -94,12 +102,17 @@ fn by_amount(tx: &mut Tx<'_>, plan: &Plan, (from, to): (Timestamp, Timestamp)) -
 }
 
 /// The entry of the very same payment, if it stands.
-pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
+pub fn known(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
     by_fingerprint(tx, fingerprint)
 }
 
 /// Entries that stand by which the same amount went the same way around a time, the nearest first.
-pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
+pub fn payments(
+    tx: &mut Tx<'_>,
+    act: &ShopTransaction,
+    at: Timestamp,
+    around: Duration,
+) -> Result<Vec<LedgerEntry>> {
     let plan = act.plan(act.party())?;
     let mut near = tx.all(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
@@ -118,7 +131,12 @@ pub fn payments(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> 
 
 /// Entries that stand now in the place of one by which this amount went this way around a time: whoever corrects the
 /// amount of a payment speaks of the same payment.
-pub fn corrected(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) -> Result<Vec<Entry>> {
+pub fn corrected(
+    tx: &mut Tx<'_>,
+    act: &ShopTransaction,
+    at: Timestamp,
+    around: Duration,
+) -> Result<Vec<LedgerEntry>> {
     let plan = act.plan(None)?;
     let wrong = tx.all(
         "SELECT e.id FROM ledger_entries e
@@ -128,7 +146,7 @@ pub fn corrected(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) ->
         params![plan.amount, at.minus(around), at.plus(around), plan.flow],
         |row| row.get::<LedgerEntryId>(0),
     )?;
-    let mut found: Vec<Entry> = Vec::new();
+    let mut found: Vec<LedgerEntry> = Vec::new();
     for id in wrong {
         let right = latest(tx, id)?;
         if right.stands() && found.iter().all(|known| known.id != right.id) {
@@ -139,7 +157,7 @@ pub fn corrected(tx: &mut Tx<'_>, act: &Act, at: Timestamp, around: Duration) ->
 }
 
 /// The last one that was put in the place of an entry.
-fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Entry> {
+fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<LedgerEntry> {
     let mut last = entry;
     while let Some(next) = tx.optional(
         "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND corrects = $2",
@@ -153,19 +171,19 @@ fn latest(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Entry> {
 
 /// One time that a payment was seen beside the one it was booked from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct PaymentSighting {
     pub fingerprint: String,
-    pub source: Source,
+    pub source: LedgerEntrySource,
     pub at: Timestamp,
 }
 
 /// By what an entry was seen beside its own fingerprint.
-pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Sighting>> {
+pub fn sightings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<PaymentSighting>> {
     Ok(tx.all(
         "SELECT fingerprint, source, seen_at FROM ledger_sightings WHERE tenant_id = $1 AND entry_id = $2
          ORDER BY fingerprint, source",
         params![entry],
-        |row| Ok(Sighting { fingerprint: row.get(0)?, source: row.get(1)?, at: row.get(2)? }),
+        |row| Ok(PaymentSighting { fingerprint: row.get(0)?, source: row.get(1)?, at: row.get(2)? }),
     )?)
 }
 
@@ -174,7 +192,7 @@ pub fn saw(
     tx: &mut Tx<'_>,
     entry: LedgerEntryId,
     fingerprint: &str,
-    source: Source,
+    source: LedgerEntrySource,
     now: Timestamp,
 ) -> Result<()> {
     tx.execute(
@@ -193,7 +211,7 @@ pub(super) fn hand_on(tx: &mut Tx<'_>, from: LedgerEntryId, to: LedgerEntryId, n
     Ok(())
 }
 
-fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
+fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<LedgerEntry>> {
     let ids = tx.all(
         "SELECT id FROM ledger_entries WHERE tenant_id = $1 AND fingerprint = $2
          UNION SELECT entry_id FROM ledger_sightings WHERE tenant_id = $1 AND fingerprint = $2",
@@ -209,7 +227,7 @@ fn by_fingerprint(tx: &mut Tx<'_>, fingerprint: &str) -> Result<Option<Entry>> {
     Ok(None)
 }
 
-fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<Entry>> {
+fn by_words(tx: &mut Tx<'_>, key: &[u8], since: Timestamp) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,

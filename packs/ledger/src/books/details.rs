@@ -9,15 +9,15 @@ use super::ids::ContactId;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Details {
+pub struct ContactDetails {
     pub language: Option<LanguageCode>,
     pub gstin: Option<String>,
 }
 
 /// Of a contact, and where it does not know, of those merged into it.
-pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Details> {
+pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<ContactDetails> {
     let root = contacts::get(tx, contact)?.id;
-    let mut known = Details::default();
+    let mut known = ContactDetails::default();
     for one in contacts::group(tx, root)? {
         let row = tx.optional(
             "SELECT language, gstin FROM ledger_contact_details WHERE tenant_id = $1 AND contact_id = $2",
@@ -32,7 +32,7 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId) -> Result<Details> {
 }
 
 /// Keeps what was said; what was not stays as it is.
-pub fn put(tx: &mut Tx<'_>, contact: ContactId, said: &Details, now: Timestamp) -> Result<()> {
+pub fn put(tx: &mut Tx<'_>, contact: ContactId, said: &ContactDetails, now: Timestamp) -> Result<()> {
     let root = contacts::get(tx, contact)?.id;
     let gstin = said.gstin.as_deref().map(checked).transpose()?;
     let language = said.language.as_ref().map(LanguageCode::as_str);

@@ -1,7 +1,7 @@
 //! Invoices, bills and receipts: numbered without a gap within their series, and never changed.
 
-use munshi_store::{Json, Row, Tx, params};
-use munshi_types::{Ids, Timestamp};
+use munshi_store::{JsonText, Row, Tx, params};
+use munshi_types::{IdGenerator, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::contacts;
@@ -31,29 +31,29 @@ impl DocumentKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewDocument {
+pub struct NewLedgerDocument {
     pub kind: DocumentKind,
     /// Such as `INV/26-27`; numbers begin at one in each.
     pub series: String,
     pub entry: Option<LedgerEntryId>,
     pub contact: Option<ContactId>,
     /// All that is printed, so that it prints the same for ever.
-    pub body: Json,
+    pub body: JsonText,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Document {
+pub struct LedgerDocument {
     pub id: DocumentId,
     pub kind: String,
     pub series: String,
     pub number: i64,
     pub entry: Option<LedgerEntryId>,
     pub contact: Option<ContactId>,
-    pub body: Json,
+    pub body: JsonText,
     pub made_at: Timestamp,
 }
 
-impl Document {
+impl LedgerDocument {
     /// Whether it is what a customer gets for a sale.
     pub fn is_bill(&self) -> bool {
         [DocumentKind::Invoice, DocumentKind::BillOfSupply].iter().any(|kind| kind.as_str() == self.kind)
@@ -61,7 +61,12 @@ impl Document {
 }
 
 /// Files a document under the next number of its series.
-pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewDocument) -> Result<Document> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    ids: &IdGenerator,
+    now: Timestamp,
+    new: &NewLedgerDocument,
+) -> Result<LedgerDocument> {
     // Tax law allows sixteen characters for series and number together.
     if new.series.trim().is_empty() || new.series.chars().count() > 12 {
         return Err(Error::invalid("a series has 1 to 12 letters, such as INV/26-27"));
@@ -83,7 +88,7 @@ pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewDocument) -> Res
     find(tx, id)?.ok_or_else(|| Error::missing("document", &id))
 }
 
-pub fn find(tx: &mut Tx<'_>, id: DocumentId) -> Result<Option<Document>> {
+pub fn find(tx: &mut Tx<'_>, id: DocumentId) -> Result<Option<LedgerDocument>> {
     Ok(tx.optional(
         "SELECT id, kind, series, number, entry_id, contact_id, body, made_at FROM ledger_documents
          WHERE tenant_id = $1 AND id = $2",
@@ -93,7 +98,7 @@ pub fn find(tx: &mut Tx<'_>, id: DocumentId) -> Result<Option<Document>> {
 }
 
 /// The documents of an entry, in the order they were made.
-pub fn of_entry(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Document>> {
+pub fn of_entry(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<LedgerDocument>> {
     Ok(tx.all(
         "SELECT id, kind, series, number, entry_id, contact_id, body, made_at FROM ledger_documents
          WHERE tenant_id = $1 AND entry_id = $2 ORDER BY made_at, id",
@@ -102,8 +107,8 @@ pub fn of_entry(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Document>> 
     )?)
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Document> {
-    Ok(Document {
+fn read(row: &Row<'_>) -> munshi_store::Result<LedgerDocument> {
+    Ok(LedgerDocument {
         id: row.get("id")?,
         kind: row.get("kind")?,
         series: row.get("series")?,

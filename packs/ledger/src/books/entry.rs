@@ -4,25 +4,25 @@ use munshi_store::{Row, Tx, params};
 use munshi_types::{Money, PersonId, Timestamp};
 use serde::Serialize;
 
-use super::account::Account;
-use super::act::{Movement, Posting};
-use super::day::Day;
+use super::account::LedgerAccount;
+use super::act::{Posting, StockMovement};
+use super::day::LedgerDay;
 use super::ids::{ContactId, EntryKey, LedgerEntryId};
-use super::words::{Kind, Source};
+use super::words::{LedgerEntryKind, LedgerEntrySource};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct LedgerEntry {
     pub id: LedgerEntryId,
     /// In the order of writing, from one on and without a gap.
     pub number: i64,
     pub key: EntryKey,
-    pub kind: Kind,
+    pub kind: LedgerEntryKind,
     pub happened_at: Timestamp,
-    pub day: Day,
+    pub day: LedgerDay,
     pub made_at: Timestamp,
     pub said_by: Option<PersonId>,
-    pub source: Source,
+    pub source: LedgerEntrySource,
     pub words: String,
     /// As it was when booked; it may have been merged into another since.
     pub contact: Option<ContactId>,
@@ -36,25 +36,25 @@ pub struct Entry {
     /// The cancelled entry in whose place this one stands.
     pub corrects: Option<LedgerEntryId>,
     /// None while it stands.
-    pub cancelled: Option<Cancelled>,
+    pub cancelled: Option<EntryCancellation>,
 }
 
 /// How an entry was cancelled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cancelled {
+pub struct EntryCancellation {
     pub by: LedgerEntryId,
     pub at: Timestamp,
     pub reason: String,
 }
 
-impl Entry {
+impl LedgerEntry {
     /// Whether it counts: it was not cancelled and does not cancel another.
     pub fn stands(&self) -> bool {
         self.cancelled.is_none() && self.reverses.is_none()
     }
 }
 
-pub fn find(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Option<Entry>> {
+pub fn find(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -66,12 +66,12 @@ pub fn find(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Option<Entry>> {
     )?)
 }
 
-pub(super) fn get(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<Entry> {
+pub(super) fn get(tx: &mut Tx<'_>, id: LedgerEntryId) -> Result<LedgerEntry> {
     find(tx, id)?.ok_or_else(|| Error::missing("entry", &id))
 }
 
 /// The entry that was booked under a key.
-pub fn by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<Entry>> {
+pub fn by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -84,7 +84,7 @@ pub fn by_key(tx: &mut Tx<'_>, key: EntryKey) -> Result<Option<Entry>> {
 }
 
 /// The entry with a number, as people speak of it.
-pub fn by_number(tx: &mut Tx<'_>, number: i64) -> Result<Option<Entry>> {
+pub fn by_number(tx: &mut Tx<'_>, number: i64) -> Result<Option<LedgerEntry>> {
     Ok(tx.optional(
         "SELECT e.id, e.number, e.key, e.kind, e.happened_at, e.day, e.made_at, e.said_by, e.source, e.words,
                 e.contact_id, e.amount, e.reference, e.fingerprint, e.reverses, e.reason, e.corrects,
@@ -103,28 +103,28 @@ pub fn postings(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Posting>> {
          ORDER BY line",
         params![entry],
         |row| {
-            let account = |at: usize| row.get(at).map(Account::stored);
+            let account = |at: usize| row.get(at).map(LedgerAccount::stored);
             Ok(Posting { debit: account(0)?, credit: account(1)?, contact: row.get(2)?, amount: row.get(3)? })
         },
     )?)
 }
 
 /// What an entry moved in stock.
-pub fn movements(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<Movement>> {
+pub fn movements(tx: &mut Tx<'_>, entry: LedgerEntryId) -> Result<Vec<StockMovement>> {
     Ok(tx.all(
         "SELECT item_id, quantity FROM ledger_movements WHERE tenant_id = $1 AND entry_id = $2 ORDER BY line",
         params![entry],
-        |row| Ok(Movement { item: row.get(0)?, quantity: row.get(1)? }),
+        |row| Ok(StockMovement { item: row.get(0)?, quantity: row.get(1)? }),
     )?)
 }
 
-pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Entry> {
+pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<LedgerEntry> {
     let by: Option<LedgerEntryId> = row.get("by_id")?;
     let cancelled = match by {
-        Some(by) => Some(Cancelled { by, at: row.get("by_at")?, reason: row.get("by_reason")? }),
+        Some(by) => Some(EntryCancellation { by, at: row.get("by_at")?, reason: row.get("by_reason")? }),
         None => None,
     };
-    Ok(Entry {
+    Ok(LedgerEntry {
         id: row.get("id")?,
         number: row.get("number")?,
         key: row.get("key")?,

@@ -5,15 +5,15 @@ use std::io::Write;
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
-use super::account::Account;
+use super::account::LedgerAccount;
 use super::act::Posting;
 use super::contacts;
 use super::dedup;
-use super::entry::{self, Entry};
+use super::entry::{self, LedgerEntry};
 use super::ids::{ContactId, ItemId};
 use super::items;
 use super::quantity::Quantity;
-use super::words::{Kind, Means};
+use super::words::{LedgerEntryKind, PaymentMeans};
 use crate::error::{Error, Result};
 
 pub const CONTACTS: [&str; 10] =
@@ -130,7 +130,12 @@ pub fn entries(tx: &mut Tx<'_>, out: impl Write) -> Result<()> {
 
 type Line = (String, ItemId, Quantity);
 
-fn row(tx: &mut Tx<'_>, entry: &Entry, postings: &[Posting], line: Option<&Line>) -> Result<Vec<String>> {
+fn row(
+    tx: &mut Tx<'_>,
+    entry: &LedgerEntry,
+    postings: &[Posting],
+    line: Option<&Line>,
+) -> Result<Vec<String>> {
     let name =
         entry.contact.map(|id| contacts::row(tx, id)).transpose()?.flatten().map(|contact| contact.name);
     let expense = postings.iter().find(|posting| posting.debit.is_expense());
@@ -168,13 +173,13 @@ fn row(tx: &mut Tx<'_>, entry: &Entry, postings: &[Posting], line: Option<&Line>
 }
 
 /// By what the payment was seen again, each on a line: when, from where, and what it is known by.
-fn seen(tx: &mut Tx<'_>, entry: &Entry) -> Result<String> {
+fn seen(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<String> {
     let all = dedup::sightings(tx, entry.id)?;
     let lines = all.iter().map(|seen| format!("{} {} {}", seen.at, seen.source, seen.fingerprint));
     Ok(lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn continued(entry: &Entry, (name, id, quantity): &Line) -> Vec<String> {
+fn continued(entry: &LedgerEntry, (name, id, quantity): &Line) -> Vec<String> {
     let mut row = vec![String::new(); ENTRIES.len()];
     let mut set = |column: &str, text: String| {
         if let Some(at) = ENTRIES.iter().position(|name| *name == column) {
@@ -190,30 +195,33 @@ fn continued(entry: &Entry, (name, id, quantity): &Line) -> Vec<String> {
 }
 
 /// An opening balance that is owed by the shop is below zero.
-fn amount(entry: &Entry, postings: &[Posting]) -> Result<Money> {
-    let owed = postings.first().is_some_and(|posting| posting.debit.code() == Account::opening().code());
-    Ok(if entry.kind == Kind::Opening && owed { entry.amount.negated()? } else { entry.amount })
+fn amount(entry: &LedgerEntry, postings: &[Posting]) -> Result<Money> {
+    let owed =
+        postings.first().is_some_and(|posting| posting.debit.code() == LedgerAccount::opening().code());
+    Ok(if entry.kind == LedgerEntryKind::Opening && owed { entry.amount.negated()? } else { entry.amount })
 }
 
 /// What was paid at once, where the rest was on credit.
-fn paid(entry: &Entry, postings: &[Posting]) -> Result<Option<Money>> {
+fn paid(entry: &LedgerEntry, postings: &[Posting]) -> Result<Option<Money>> {
     let money = |posting: &&Posting| posting.debit.is_money() || posting.credit.is_money();
-    if entry.kind == Kind::Transfer || postings.len() < 2 {
+    if entry.kind == LedgerEntryKind::Transfer || postings.len() < 2 {
         return Ok(None);
     }
     Ok(postings.iter().find(money).map(|posting| posting.amount))
 }
 
 /// Which of cash and bank it was; of a transfer, where it came from.
-fn means(kind: Kind, postings: &[Posting]) -> Option<Means> {
-    let of = |account: &Account| Means::ALL.iter().copied().find(|means| means.as_str() == account.code());
+fn means(kind: LedgerEntryKind, postings: &[Posting]) -> Option<PaymentMeans> {
+    let of = |account: &LedgerAccount| {
+        PaymentMeans::ALL.iter().copied().find(|means| means.as_str() == account.code())
+    };
     postings.iter().find_map(|posting| match kind {
-        Kind::Transfer => of(&posting.credit),
+        LedgerEntryKind::Transfer => of(&posting.credit),
         _ => of(&posting.debit).or_else(|| of(&posting.credit)),
     })
 }
 
-fn account_name(tx: &mut Tx<'_>, account: &Account) -> Result<String> {
+fn account_name(tx: &mut Tx<'_>, account: &LedgerAccount) -> Result<String> {
     Ok(tx.one(
         "SELECT name FROM ledger_accounts WHERE tenant_id = $1 AND code = $2",
         params![account.code()],

@@ -5,9 +5,9 @@ use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
 use super::contacts;
-use super::day::Day;
+use super::day::LedgerDay;
 use super::ids::ContactId;
-use super::words::Side;
+use super::words::HabitSide;
 use crate::error::Result;
 
 /// Of how many of the latest entries the usual is made.
@@ -16,7 +16,7 @@ const LATEST: usize = 20;
 const ENOUGH: i64 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Habit {
+pub struct ContactHabit {
     /// How many entries stand.
     pub seen: i64,
     pub last_at: Option<Timestamp>,
@@ -29,7 +29,7 @@ pub struct Habit {
     pub rhythm: Option<i64>,
 }
 
-impl Habit {
+impl ContactHabit {
     const NONE: Self = Self { seen: 0, last_at: None, usual: None, low: None, high: None, rhythm: None };
 
     /// Whether an amount is far from what is usual: more than three times the upper, or less than a third of the lower.
@@ -42,7 +42,7 @@ impl Habit {
 }
 
 /// The habit of a contact; somebody merged has that of the other.
-pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Habit> {
+pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<ContactHabit> {
     let habit = tx.optional(
         "SELECT seen, last_at, usual, low, high, rhythm FROM ledger_habits
          WHERE tenant_id = $1 AND side = $3 AND contact_id
@@ -50,11 +50,11 @@ pub fn of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Habit> {
         params![contact, side],
         read,
     )?;
-    Ok(habit.unwrap_or(Habit::NONE))
+    Ok(habit.unwrap_or(ContactHabit::NONE))
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Habit> {
-    Ok(Habit {
+fn read(row: &Row<'_>) -> munshi_store::Result<ContactHabit> {
+    Ok(ContactHabit {
         seen: row.get(0)?,
         last_at: row.get(1)?,
         usual: row.get(2)?,
@@ -65,19 +65,21 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Habit> {
 }
 
 /// What a contact usually takes, and what they usually pay.
-pub fn both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(Side, Habit); 2]> {
+pub fn both(tx: &mut Tx<'_>, root: ContactId) -> Result<[(HabitSide, ContactHabit); 2]> {
     let kept = tx.all(
         "SELECT seen, last_at, usual, low, high, rhythm, side FROM ledger_habits
          WHERE tenant_id = $1 AND contact_id = $2",
         params![root],
-        |row| Ok((row.get::<Side>(6)?, read(row)?)),
+        |row| Ok((row.get::<HabitSide>(6)?, read(row)?)),
     )?;
-    let of = |side: Side| kept.iter().find(|(one, _)| *one == side).map_or(Habit::NONE, |(_, habit)| *habit);
-    Ok([Side::Trade, Side::Payment].map(|side| (side, of(side))))
+    let of = |side: HabitSide| {
+        kept.iter().find(|(one, _)| *one == side).map_or(ContactHabit::NONE, |(_, habit)| *habit)
+    };
+    Ok([HabitSide::Trade, HabitSide::Payment].map(|side| (side, of(side))))
 }
 
 /// Works the habit of a contact out again from its latest entries, of which `change` more stand.
-pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: Side, change: i64) -> Result<()> {
+pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: HabitSide, change: i64) -> Result<()> {
     let mut latest = Vec::new();
     for contact in contacts::group(tx, root)? {
         latest.extend(latest_of(tx, contact, side)?);
@@ -88,7 +90,7 @@ pub(super) fn refresh(tx: &mut Tx<'_>, root: ContactId, side: Side, change: i64)
 }
 
 /// Somebody merged has no habits of their own.
-pub(super) fn clear(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<()> {
+pub(super) fn clear(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<()> {
     tx.send(
         "UPDATE ledger_habits SET seen = 0, last_at = NULL, usual = NULL, low = NULL, high = NULL, rhythm = NULL
          WHERE tenant_id = $1 AND contact_id = $2 AND side = $3",
@@ -101,11 +103,11 @@ pub(super) fn clear(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<(
 struct Latest {
     at: Timestamp,
     number: i64,
-    day: Day,
+    day: LedgerDay,
     amount: Money,
 }
 
-fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Vec<Latest>> {
+fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide) -> Result<Vec<Latest>> {
     Ok(tx.all(
         "SELECT e.happened_at, e.number, e.day, e.amount FROM ledger_entries e
          WHERE e.tenant_id = $1 AND e.contact_id = $2 AND e.side = $3 AND e.reverses IS NULL
@@ -116,14 +118,14 @@ fn latest_of(tx: &mut Tx<'_>, contact: ContactId, side: Side) -> Result<Vec<Late
     )?)
 }
 
-fn habit(latest: &[Latest], seen: i64) -> Habit {
+fn habit(latest: &[Latest], seen: i64) -> ContactHabit {
     let mut amounts: Vec<Money> = latest.iter().map(|one| one.amount).collect();
     amounts.sort_unstable();
     let mut gaps: Vec<i64> =
         latest.windows(2).map(|pair| pair[0].day.after(pair[1].day)).filter(|gap| *gap > 0).collect();
     gaps.sort_unstable();
     let count = amounts.len();
-    Habit {
+    ContactHabit {
         seen,
         last_at: latest.first().map(|one| one.at),
         usual: nth(&amounts, count.div_ceil(2)),
@@ -139,7 +141,7 @@ fn nth<T: Copy>(sorted: &[T], place: usize) -> Option<T> {
 }
 
 /// What is seen is added to what was; the rest takes its place.
-fn put(tx: &mut Tx<'_>, contact: ContactId, side: Side, habit: &Habit) -> Result<()> {
+fn put(tx: &mut Tx<'_>, contact: ContactId, side: HabitSide, habit: &ContactHabit) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_habits (tenant_id, contact_id, side, seen, last_at, usual, low, high, rhythm)
          VALUES ($1, $2, $3, CASE WHEN CAST($4 AS BIGINT) > 0 THEN CAST($4 AS BIGINT) ELSE 0 END, $5, $6, $7, $8, $9)

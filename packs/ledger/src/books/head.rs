@@ -7,7 +7,7 @@ use crate::error::Result;
 
 /// The kept sums of the whole books, held by whoever writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct BooksHead {
     /// How many entries there are; the next gets the number after.
     pub entries: i64,
     pub receivable: Money,
@@ -15,7 +15,7 @@ pub(super) struct Head {
 }
 
 /// Locks the books until the transaction ends. Take it before any other row of theirs, and the audit after it.
-pub(super) fn lock(tx: &mut Tx<'_>) -> Result<Head> {
+pub(super) fn lock(tx: &mut Tx<'_>) -> Result<BooksHead> {
     if let Some(head) = held(tx)? {
         return Ok(head);
     }
@@ -24,7 +24,7 @@ pub(super) fn lock(tx: &mut Tx<'_>) -> Result<Head> {
          ON CONFLICT (tenant_id) DO NOTHING",
         &[],
     )?;
-    let nothing = Head { entries: 0, receivable: Money::ZERO, payable: Money::ZERO };
+    let nothing = BooksHead { entries: 0, receivable: Money::ZERO, payable: Money::ZERO };
     Ok(held(tx)?.unwrap_or(nothing))
 }
 
@@ -33,18 +33,18 @@ pub fn hold(tx: &mut Tx<'_>) -> Result<()> {
     lock(tx).map(|_| ())
 }
 
-fn held(tx: &mut Tx<'_>) -> Result<Option<Head>> {
+fn held(tx: &mut Tx<'_>) -> Result<Option<BooksHead>> {
     Ok(tx.optional(
         (
             "SELECT entries, receivable, payable FROM ledger_books WHERE tenant_id = $1",
             "SELECT entries, receivable, payable FROM ledger_books WHERE tenant_id = $1 FOR UPDATE",
         ),
         &[],
-        |row| Ok(Head { entries: row.get(0)?, receivable: row.get(1)?, payable: row.get(2)? }),
+        |row| Ok(BooksHead { entries: row.get(0)?, receivable: row.get(1)?, payable: row.get(2)? }),
     )?)
 }
 
-impl Head {
+impl BooksHead {
     pub(super) fn save(&self, tx: &mut Tx<'_>) -> Result<()> {
         tx.send(
             "UPDATE ledger_books SET entries = $2, receivable = $3, payable = $4 WHERE tenant_id = $1",

@@ -1,18 +1,18 @@
 //! Things that are bought and sold, and how many of them there are.
 
 use munshi_store::{Cursor, Page, PageRequest, Row, Tx, params};
-use munshi_types::{Id, Ids, Money, Timestamp};
+use munshi_types::{Id, IdGenerator, Money, Timestamp};
 use serde::Serialize;
 
 use super::act::LARGEST;
 use super::head;
 use super::ids::ItemId;
-use super::names::{self, Found, Subject};
+use super::names::{self, NameMatch, NameSubject};
 use super::quantity::Quantity;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub struct StockItem {
     pub id: ItemId,
     pub name: String,
     /// What its quantities are counted in: kg, piece, bag.
@@ -27,21 +27,21 @@ pub struct Item {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NewItem {
+pub struct NewStockItem {
     pub name: String,
     pub unit: String,
     pub price: Option<Money>,
     pub low_at: Option<Quantity>,
 }
 
-pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewItem) -> Result<Item> {
+pub fn add(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, new: &NewStockItem) -> Result<StockItem> {
     let id = ids.next();
     add_as(tx, now, new, id)?;
     get(tx, id)
 }
 
 /// Adds an item under an id that is known.
-pub(super) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewItem, id: ItemId) -> Result<()> {
+pub(super) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewStockItem, id: ItemId) -> Result<()> {
     let (name, unit) = checked(new)?;
     head::lock(tx)?;
     tx.execute(
@@ -49,11 +49,11 @@ pub(super) fn add_as(tx: &mut Tx<'_>, now: Timestamp, new: &NewItem, id: ItemId)
          VALUES ($1, $2, $3, $4, $5, $6, 0, $7)",
         params![id, name, unit, new.price, new.low_at, now],
     )?;
-    names::add(tx, Subject::Item, id.as_uuid(), &name)
+    names::add(tx, NameSubject::Item, id.as_uuid(), &name)
 }
 
 /// Replaces what is known of an item. Its unit stays once something was moved: its stock is counted in it.
-pub fn change(tx: &mut Tx<'_>, id: ItemId, known: &NewItem) -> Result<Item> {
+pub fn change(tx: &mut Tx<'_>, id: ItemId, known: &NewStockItem) -> Result<StockItem> {
     let (name, unit) = checked(known)?;
     head::lock(tx)?;
     let item = get(tx, id)?;
@@ -68,11 +68,11 @@ pub fn change(tx: &mut Tx<'_>, id: ItemId, known: &NewItem) -> Result<Item> {
         "UPDATE ledger_items SET name = $3, unit = $4, price = $5, low_at = $6 WHERE tenant_id = $1 AND id = $2",
         params![id, name, unit, known.price, known.low_at],
     )?;
-    names::add(tx, Subject::Item, id.as_uuid(), &name)?;
+    names::add(tx, NameSubject::Item, id.as_uuid(), &name)?;
     get(tx, id)
 }
 
-pub fn get(tx: &mut Tx<'_>, id: ItemId) -> Result<Item> {
+pub fn get(tx: &mut Tx<'_>, id: ItemId) -> Result<StockItem> {
     let item = tx.optional(
         "SELECT id, name, unit, price, low_at, stock, made_at FROM ledger_items WHERE tenant_id = $1 AND id = $2",
         params![id],
@@ -82,12 +82,18 @@ pub fn get(tx: &mut Tx<'_>, id: ItemId) -> Result<Item> {
 }
 
 /// Which item a name means.
-pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<Found<Item>> {
-    names::find(tx, Subject::Item, name, |tx, id| get(tx, ItemId::from_uuid(id)), |item| item.id.as_uuid())
+pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<NameMatch<StockItem>> {
+    names::find(
+        tx,
+        NameSubject::Item,
+        name,
+        |tx, id| get(tx, ItemId::from_uuid(id)),
+        |item| item.id.as_uuid(),
+    )
 }
 
 /// All of them, the newest first.
-pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Item>> {
+pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<StockItem>> {
     let rows = tx.all(
         "SELECT id, name, unit, price, low_at, stock, made_at FROM ledger_items
          WHERE tenant_id = $1 AND (made_at, id) < ($2, $3) ORDER BY made_at DESC, id DESC LIMIT $4",
@@ -98,7 +104,7 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<Item>> {
 }
 
 /// Those of which no more is left than the owner said.
-pub fn low(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<Item>> {
+pub fn low(tx: &mut Tx<'_>, limit: u32) -> Result<Vec<StockItem>> {
     Ok(tx.all(
         "SELECT id, name, unit, price, low_at, stock, made_at FROM ledger_items
          WHERE tenant_id = $1 AND low_at IS NOT NULL AND stock <= low_at ORDER BY name, id LIMIT $2",
@@ -125,7 +131,7 @@ fn has_moved(tx: &mut Tx<'_>, item: ItemId) -> Result<bool> {
     Ok(first.is_some())
 }
 
-fn checked(item: &NewItem) -> Result<(String, String)> {
+fn checked(item: &NewStockItem) -> Result<(String, String)> {
     if item.price.is_some_and(|price| price.is_negative() || price > LARGEST) {
         return Err(Error::invalid("a price is an amount from zero on"));
     }
@@ -135,8 +141,8 @@ fn checked(item: &NewItem) -> Result<(String, String)> {
     Ok((names::clean(&item.name)?, names::clean(&item.unit)?))
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Item> {
-    Ok(Item {
+fn read(row: &Row<'_>) -> munshi_store::Result<StockItem> {
+    Ok(StockItem {
         id: row.get("id")?,
         name: row.get("name")?,
         unit: row.get("unit")?,

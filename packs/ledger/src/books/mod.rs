@@ -7,8 +7,8 @@
 //! them all out again and names the first that is wrong.
 //!
 //! # Layout
-//! - [`Act`], [`book`], [`cancel`], [`correct`]: what can happen, and writing it down
-//! - [`Entry`], [`entry`]: what was written; [`day_book`]: page by page
+//! - [`ShopTransaction`], [`book`], [`cancel`], [`correct`]: what can happen, and writing it down
+//! - [`LedgerEntry`], [`entry`]: what was written; [`day_book`]: page by page
 //! - [`contacts`], [`items`]: who and what; `names` finds either in any script
 //! - [`balances`], [`days`], [`habits`]: kept figures
 //! - [`dedup`]: the same thing said or seen twice
@@ -17,7 +17,7 @@
 //! - `head`, `write`: the lock all writers take, and the one way rows come into the books
 //!
 //! # To add a kind of entry
-//! Add it to [`Kind`] and the migration's CHECK (in a new migration), say in `act.rs` which accounts it moves, and let
+//! Add it to [`LedgerEntryKind`] and the migration's CHECK (in a new migration), say in `act.rs` which accounts it moves, and let
 //! `export` and `import` name it. `tests/books/properties.rs` should deal it too.
 
 mod account;
@@ -50,18 +50,20 @@ pub mod verify;
 mod words;
 mod write;
 
-pub use account::{Account, categories, chart};
-pub use act::{Act, LARGEST, Lent, Line, Movement, Opening, Posting, Settled};
-pub use book::{Booked, Held, NewEntry, Said, Writing, book, hold_for};
-pub use cancel::{Cancelling, cancel};
-pub use contacts::{Contact, NewContact, Roles};
-pub use correct::{Corrected, correct};
-pub use day::{Day, Days};
-pub use entry::{Cancelled, Entry};
+pub use account::{LedgerAccount, categories, chart};
+pub use act::{
+    CreditAsset, ItemQuantity, LARGEST, OpeningBalance, PaymentTerms, Posting, ShopTransaction, StockMovement,
+};
+pub use book::{BookedEntry, BookingContext, BooksLock, EntryProvenance, NewLedgerEntry, book, hold_for};
+pub use cancel::{EntryCancelRequest, cancel};
+pub use contacts::{Contact, ContactRoles, NewContact};
+pub use correct::{EntryCorrection, correct};
+pub use day::{DayRange, LedgerDay};
+pub use entry::{EntryCancellation, LedgerEntry};
 pub use head::hold;
 pub use ids::{ContactId, DocumentId, EntryKey, ItemId, LedgerEntryId, ReminderId};
-pub use items::{Item, NewItem};
-pub use names::Found;
+pub use items::{NewStockItem, StockItem};
+pub use names::NameMatch;
 pub use quantity::Quantity;
-pub use verify::{Finding, verify};
-pub use words::{Kind, Means, Scheme, Side, Source};
+pub use verify::{FigureMismatch, verify};
+pub use words::{GstScheme, HabitSide, LedgerEntryKind, LedgerEntrySource, PaymentMeans};

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use munshi_lang::names::name_key;
-use munshi_lang::{Certainty, Directory, fold};
+use munshi_lang::{Certainty, ContactDirectory, fold};
 use munshi_store::{Tx, params};
 use serde::Serialize;
 use uuid::Uuid;
@@ -18,12 +18,12 @@ const LONGEST: usize = 120;
 const WORDS: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum NameSubject {
     Contact,
     Item,
 }
 
-impl Subject {
+impl NameSubject {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Contact => "contact",
@@ -34,14 +34,14 @@ impl Subject {
 
 /// Whom or what a name means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub enum Found<T> {
+pub enum NameMatch<T> {
     Nobody,
     One(T),
     /// Each may be meant, the likeliest first; also a single one whose name is only near.
     Choices(Vec<T>),
 }
 
-impl<T> Found<T> {
+impl<T> NameMatch<T> {
     pub fn one(self) -> Option<T> {
         match self {
             Self::One(found) => Some(found),
@@ -68,7 +68,7 @@ fn bones(name: &str) -> BTreeSet<String> {
 }
 
 /// Keeps a name, so that it finds its subject from now on.
-pub(super) fn add(tx: &mut Tx<'_>, subject: Subject, id: Uuid, name: &str) -> Result<()> {
+pub(super) fn add(tx: &mut Tx<'_>, subject: NameSubject, id: Uuid, name: &str) -> Result<()> {
     for bone in bones(name) {
         tx.execute(
             "INSERT INTO ledger_names (tenant_id, kind, bone, subject_id, name) VALUES ($1, $2, $3, $4, $5)
@@ -81,15 +81,15 @@ pub(super) fn add(tx: &mut Tx<'_>, subject: Subject, id: Uuid, name: &str) -> Re
 
 pub(super) fn find<T>(
     tx: &mut Tx<'_>,
-    subject: Subject,
+    subject: NameSubject,
     name: &str,
     get: impl Fn(&mut Tx<'_>, Uuid) -> Result<T>,
     root: impl Fn(&T) -> Uuid,
-) -> Result<Found<T>> {
+) -> Result<NameMatch<T>> {
     let name = clean(name)?;
     let (candidates, is_whole) = candidates(tx, subject, &name)?;
     let (near, certainty) = match (is_whole, candidates.len()) {
-        (_, 0) => return Ok(Found::Nobody),
+        (_, 0) => return Ok(NameMatch::Nobody),
         (true, 1) => (candidates, Certainty::Exact),
         (true, _) => (candidates, Certainty::Ambiguous),
         (false, _) => compare(&candidates, &name),
@@ -106,16 +106,16 @@ pub(super) fn find<T>(
     let alone = || near.first().map(|best| compare(std::slice::from_ref(best), &name).1);
     let certainty = if merged { alone().unwrap_or(certainty) } else { certainty };
     Ok(match (found.len(), certainty) {
-        (0, _) => Found::Nobody,
-        (1, Certainty::Exact) => found.pop().map_or(Found::Nobody, Found::One),
-        _ => Found::Choices(found),
+        (0, _) => NameMatch::Nobody,
+        (1, Certainty::Exact) => found.pop().map_or(NameMatch::Nobody, NameMatch::One),
+        _ => NameMatch::Choices(found),
     })
 }
 
 type Named = (Uuid, String);
 
 fn compare(candidates: &[Named], name: &str) -> (Vec<Named>, Certainty) {
-    let directory = Directory::new(candidates.iter().map(|(_, name)| name));
+    let directory = ContactDirectory::new(candidates.iter().map(|(_, name)| name));
     match directory.look_up(name) {
         Some(found) => {
             let near =
@@ -127,7 +127,7 @@ fn compare(candidates: &[Named], name: &str) -> (Vec<Named>, Certainty) {
 }
 
 /// Those that have every word of a name, and whether the name was looked for as a whole.
-fn candidates(tx: &mut Tx<'_>, subject: Subject, name: &str) -> Result<(Vec<Named>, bool)> {
+fn candidates(tx: &mut Tx<'_>, subject: NameSubject, name: &str) -> Result<(Vec<Named>, bool)> {
     let bones: Vec<String> = bones(name).into_iter().take(WORDS).collect();
     let bone = |at: usize| bones.get(at).or_else(|| bones.last()).cloned().unwrap_or_default();
     let wanted = i64::try_from(bones.len()).unwrap_or(i64::MAX);

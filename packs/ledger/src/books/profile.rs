@@ -1,15 +1,15 @@
 //! Who keeps these books.
 
-use munshi_identity::Address;
+use munshi_identity::ContactAddress;
 use munshi_store::{Row, Tx, params};
 use munshi_types::{Money, Timestamp};
 use serde::Serialize;
 
-use super::words::Scheme;
+use super::words::GstScheme;
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Profile {
+pub struct ShopProfile {
     pub business: String,
     pub owner: String,
     /// What it trades in: kirana, clothes, medicine.
@@ -21,12 +21,12 @@ pub struct Profile {
     /// Where people pay to: `name@bank`.
     pub upi: Option<String>,
     pub gstin: Option<String>,
-    pub scheme: Scheme,
+    pub scheme: GstScheme,
     /// Above this the owner is asked before anything is booked.
     pub confirm_above: Money,
 }
 
-impl Default for Profile {
+impl Default for ShopProfile {
     fn default() -> Self {
         Self {
             business: String::new(),
@@ -37,14 +37,14 @@ impl Default for Profile {
             phone: None,
             upi: None,
             gstin: None,
-            scheme: Scheme::Unregistered,
+            scheme: GstScheme::Unregistered,
             confirm_above: Money::from_paise(1_000_000),
         }
     }
 }
 
 /// The profile; what nobody has said yet is as it is for everybody.
-pub fn get(tx: &mut Tx<'_>) -> Result<Profile> {
+pub fn get(tx: &mut Tx<'_>) -> Result<ShopProfile> {
     let profile = tx.optional(
         "SELECT business, owner, trade, place, state, phone, upi, gstin, scheme, confirm_above FROM ledger_profiles
          WHERE tenant_id = $1",
@@ -54,8 +54,8 @@ pub fn get(tx: &mut Tx<'_>) -> Result<Profile> {
     Ok(profile.unwrap_or_default())
 }
 
-pub fn put(tx: &mut Tx<'_>, profile: &Profile, now: Timestamp) -> Result<()> {
-    let phone = profile.phone.as_deref().map(Address::phone).transpose()?;
+pub fn put(tx: &mut Tx<'_>, profile: &ShopProfile, now: Timestamp) -> Result<()> {
+    let phone = profile.phone.as_deref().map(ContactAddress::phone).transpose()?;
     check(profile)?;
     tx.execute(
         "INSERT INTO ledger_profiles (tenant_id, business, owner, trade, place, state, phone, upi, gstin, scheme,
@@ -71,7 +71,7 @@ pub fn put(tx: &mut Tx<'_>, profile: &Profile, now: Timestamp) -> Result<()> {
             profile.trade,
             profile.place,
             profile.state,
-            phone.as_ref().map(Address::as_str),
+            phone.as_ref().map(ContactAddress::as_str),
             profile.upi,
             profile.gstin,
             profile.scheme,
@@ -82,7 +82,7 @@ pub fn put(tx: &mut Tx<'_>, profile: &Profile, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-fn check(profile: &Profile) -> Result<()> {
+fn check(profile: &ShopProfile) -> Result<()> {
     let texts = [&profile.business, &profile.owner, &profile.trade, &profile.place, &profile.state];
     if texts.iter().any(|text| text.chars().count() > 200) {
         return Err(Error::invalid("each part of the profile has at most 200 letters"));
@@ -102,14 +102,14 @@ fn check(profile: &Profile) -> Result<()> {
     if profile.upi.as_deref().is_some_and(|upi| !is_upi(upi)) {
         return Err(Error::invalid("a UPI address is written name@bank"));
     }
-    if profile.scheme != Scheme::Unregistered && profile.gstin.is_none() {
+    if profile.scheme != GstScheme::Unregistered && profile.gstin.is_none() {
         return Err(Error::invalid("whoever is registered for GST has a GSTIN: give it too"));
     }
     Ok(())
 }
 
-fn read(row: &Row<'_>) -> munshi_store::Result<Profile> {
-    Ok(Profile {
+fn read(row: &Row<'_>) -> munshi_store::Result<ShopProfile> {
+    Ok(ShopProfile {
         business: row.get("business")?,
         owner: row.get("owner")?,
         trade: row.get("trade")?,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_store::{PageRequest, Row, Tx, params};
-use munshi_types::{Ids, Money, Timestamp};
+use munshi_types::{IdGenerator, Money, Timestamp};
 use serde::Serialize;
 
 use super::contacts;
@@ -26,7 +26,7 @@ pub struct Reminder {
 /// Plans a reminder about what a contact owes now.
 pub fn add(
     tx: &mut Tx<'_>,
-    ids: &Ids,
+    ids: &IdGenerator,
     now: Timestamp,
     contact: ContactId,
     words: &str,
@@ -57,16 +57,16 @@ pub fn add(
 
 /// What became of a reminder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum ReminderOutcome {
     Sent,
     Dropped,
 }
 
 /// Ends a reminder that waits; false when it had ended before.
-pub fn end(tx: &mut Tx<'_>, id: ReminderId, end: End, now: Timestamp) -> Result<bool> {
+pub fn end(tx: &mut Tx<'_>, id: ReminderId, end: ReminderOutcome, now: Timestamp) -> Result<bool> {
     let state = match end {
-        End::Sent => "sent",
-        End::Dropped => "dropped",
+        ReminderOutcome::Sent => "sent",
+        ReminderOutcome::Dropped => "dropped",
     };
     let ended = tx.execute(
         "UPDATE ledger_reminders SET state = $3, ended_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'waiting'",
@@ -102,7 +102,7 @@ pub fn waiting(tx: &mut Tx<'_>, contact: ContactId) -> Result<Option<Reminder>> 
 /// Drops what waits for a contact.
 pub fn drop_waiting(tx: &mut Tx<'_>, contact: ContactId, now: Timestamp) -> Result<()> {
     while let Some(reminder) = waiting(tx, contact)? {
-        end(tx, reminder.id, End::Dropped, now)?;
+        end(tx, reminder.id, ReminderOutcome::Dropped, now)?;
     }
     Ok(())
 }

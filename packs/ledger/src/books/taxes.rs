@@ -3,18 +3,18 @@
 use munshi_store::{Tx, params};
 use munshi_types::Timestamp;
 
-use super::day::Day;
+use super::day::LedgerDay;
 use super::ids::ItemId;
 use super::items;
 use crate::error::{Error, Result};
-use crate::tax::Rate;
+use crate::tax::TaxRate;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemTax {
     /// The code of the goods at the tax office; empty while unknown.
     pub hsn: String,
-    pub rate: Rate,
-    pub from: Day,
+    pub rate: TaxRate,
+    pub from: LedgerDay,
 }
 
 /// Says the tax of an item from a day on; said again for the same day, the later word counts.
@@ -43,13 +43,13 @@ pub fn checked_hsn(hsn: &str) -> Result<()> {
 }
 
 /// What held for an item on a day; before the first day that was said, nothing is known.
-pub fn on(tx: &mut Tx<'_>, item: ItemId, day: Day) -> Result<Option<ItemTax>> {
+pub fn on(tx: &mut Tx<'_>, item: ItemId, day: LedgerDay) -> Result<Option<ItemTax>> {
     Ok(tx.optional(
         "SELECT hsn, rate, from_day FROM ledger_item_taxes WHERE tenant_id = $1 AND item_id = $2 AND from_day <= $3
          ORDER BY from_day DESC LIMIT 1",
         params![item, day],
         |row| {
-            Ok(ItemTax { hsn: row.get(0)?, rate: Rate::from_hundredths(row.get(1)?), from: row.get(2)? })
+            Ok(ItemTax { hsn: row.get(0)?, rate: TaxRate::from_hundredths(row.get(1)?), from: row.get(2)? })
         },
     )?)
 }

@@ -60,7 +60,7 @@ macro_rules! words {
 
 words! {
     /// What kind of thing happened.
-    Kind, "kind of entry" {
+    LedgerEntryKind, "kind of entry" {
         Sale = "sale",
         Purchase = "purchase",
         Expense = "expense",
@@ -79,40 +79,40 @@ words! {
     }
 
     /// How it came to be known.
-    Source, "source" {
+    LedgerEntrySource, "source" {
         Owner = "owner",
         Sms = "sms",
         Import = "import",
     }
 
     /// Where money lies.
-    Means, "means of payment" {
+    PaymentMeans, "means of payment" {
         Cash = "cash",
         Bank = "bank",
     }
 
     /// Which habit of a contact an entry belongs to.
-    Side, "side" {
+    HabitSide, "side" {
         /// Goods, services and credit.
         Trade = "trade",
         Payment = "payment",
     }
 
     /// How the shop stands to GST.
-    Scheme, "scheme" {
+    GstScheme, "scheme" {
         Unregistered = "unregistered",
         Regular = "regular",
         Composition = "composition",
     }
 }
 
-impl Kind {
-    pub const fn side(self) -> Option<Side> {
+impl LedgerEntryKind {
+    pub const fn side(self) -> Option<HabitSide> {
         match self {
             Self::Sale | Self::Purchase | Self::Expense | Self::CreditGiven | Self::CreditTaken => {
-                Some(Side::Trade)
+                Some(HabitSide::Trade)
             }
-            Self::PaymentReceived | Self::PaymentMade => Some(Side::Payment),
+            Self::PaymentReceived | Self::PaymentMade => Some(HabitSide::Payment),
             Self::Transfer | Self::Opening | Self::StockIn | Self::StockOut => None,
         }
     }

@@ -5,30 +5,30 @@ use std::collections::BTreeMap;
 use munshi_store::{Tx, params};
 use munshi_types::{Money, PersonId, Timestamp};
 
-use super::account::{self, Account};
-use super::act::{Movement, Posting};
+use super::account::{self, LedgerAccount};
+use super::act::{Posting, StockMovement};
 use super::contacts::{Contact, keep};
-use super::day::Day;
-use super::entry::Entry;
+use super::day::LedgerDay;
+use super::entry::LedgerEntry;
 use super::habits;
-use super::head::Head;
+use super::head::BooksHead;
 use super::ids::{ContactId, EntryKey, LedgerEntryId};
-use super::words::{Kind, Side, Source};
+use super::words::{HabitSide, LedgerEntryKind, LedgerEntrySource};
 use super::{days, items};
 use crate::error::Result;
 
 /// An entry as its row will be.
 #[derive(Clone, Debug)]
-pub(super) struct NewRow<'a> {
+pub(super) struct NewEntryRow<'a> {
     pub id: LedgerEntryId,
     pub key: EntryKey,
-    pub kind: Kind,
-    pub side: Option<Side>,
+    pub kind: LedgerEntryKind,
+    pub side: Option<HabitSide>,
     pub happened_at: Timestamp,
-    pub day: Day,
+    pub day: LedgerDay,
     pub made_at: Timestamp,
     pub said_by: Option<PersonId>,
-    pub source: Source,
+    pub source: LedgerEntrySource,
     pub words: &'a str,
     pub words_key: Option<Vec<u8>>,
     pub contact: Option<ContactId>,
@@ -41,10 +41,10 @@ pub(super) struct NewRow<'a> {
     pub reason: Option<&'a str>,
 }
 
-impl NewRow<'_> {
+impl NewEntryRow<'_> {
     /// The entry as it stands once its row is written.
-    fn entry(&self, number: i64) -> Entry {
-        Entry {
+    fn entry(&self, number: i64) -> LedgerEntry {
+        LedgerEntry {
             id: self.id,
             number,
             key: self.key,
@@ -71,12 +71,12 @@ impl NewRow<'_> {
 /// is the caller's to save.
 pub(super) fn write(
     tx: &mut Tx<'_>,
-    head: &mut Head,
-    row: &NewRow<'_>,
+    head: &mut BooksHead,
+    row: &NewEntryRow<'_>,
     party: Option<&Contact>,
     postings: &[Posting],
-    movements: &[Movement],
-) -> Result<Entry> {
+    movements: &[StockMovement],
+) -> Result<LedgerEntry> {
     head.entries += 1;
     keep_accounts(tx, postings)?;
     insert(tx, row, head.entries)?;
@@ -96,8 +96,8 @@ pub(super) fn write(
 
 fn keep_party(
     tx: &mut Tx<'_>,
-    head: &mut Head,
-    row: &NewRow<'_>,
+    head: &mut BooksHead,
+    row: &NewEntryRow<'_>,
     party: &Contact,
     postings: &[Posting],
 ) -> Result<()> {
@@ -115,7 +115,7 @@ fn keep_party(
 
 /// Each account once, in the order of their codes.
 fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
-    let mut changes: BTreeMap<&Account, Money> = BTreeMap::new();
+    let mut changes: BTreeMap<&LedgerAccount, Money> = BTreeMap::new();
     for posting in postings {
         for (account, amount) in
             [(&posting.debit, posting.amount), (&posting.credit, posting.amount.negated()?)]
@@ -127,7 +127,7 @@ fn keep_accounts(tx: &mut Tx<'_>, postings: &[Posting]) -> Result<()> {
     changes.into_iter().try_for_each(|(account, change)| account::add(tx, account, change))
 }
 
-fn insert(tx: &mut Tx<'_>, row: &NewRow<'_>, number: i64) -> Result<()> {
+fn insert(tx: &mut Tx<'_>, row: &NewEntryRow<'_>, number: i64) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_entries (tenant_id, id, number, key, kind, side, happened_at, day, made_at, said_by, source,
                                      words, words_key, contact_id, amount, flow, reference, fingerprint, reverses,
@@ -159,7 +159,7 @@ fn insert(tx: &mut Tx<'_>, row: &NewRow<'_>, number: i64) -> Result<()> {
     Ok(())
 }
 
-fn insert_posting(tx: &mut Tx<'_>, row: &NewRow<'_>, line: i64, posting: &Posting) -> Result<()> {
+fn insert_posting(tx: &mut Tx<'_>, row: &NewEntryRow<'_>, line: i64, posting: &Posting) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_postings (tenant_id, entry_id, line, debit, credit, contact_id, amount, kind, day)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -177,7 +177,7 @@ fn insert_posting(tx: &mut Tx<'_>, row: &NewRow<'_>, line: i64, posting: &Postin
     Ok(())
 }
 
-fn insert_movement(tx: &mut Tx<'_>, entry: LedgerEntryId, line: i64, movement: &Movement) -> Result<()> {
+fn insert_movement(tx: &mut Tx<'_>, entry: LedgerEntryId, line: i64, movement: &StockMovement) -> Result<()> {
     tx.send(
         "INSERT INTO ledger_movements (tenant_id, entry_id, line, item_id, quantity) VALUES ($1, $2, $3, $4, $5)",
         params![entry, line, movement.item, movement.quantity],

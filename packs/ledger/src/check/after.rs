@@ -5,7 +5,7 @@ use munshi_store::Tx;
 use munshi_types::Money;
 use serde_json::Value;
 
-use crate::books::{Entry, LedgerEntryId, contacts, entry, verify};
+use crate::books::{LedgerEntry, LedgerEntryId, contacts, entry, verify};
 use crate::error::Result;
 
 /// What does not agree with what was told of an entry, or with what was booked.
@@ -43,7 +43,7 @@ impl<'r> Told<'r> {
     }
 }
 
-fn disagreement(tx: &mut Tx<'_>, told: &Told<'_>, entry: &Entry) -> Result<Option<String>> {
+fn disagreement(tx: &mut Tx<'_>, told: &Told<'_>, entry: &LedgerEntry) -> Result<Option<String>> {
     if let Some(amount) = told.amount.filter(|amount| *amount != entry.amount) {
         return Ok(Some(format!("{amount} was told, and {} is booked", entry.amount)));
     }

@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use munshi_identity::persons;
 use munshi_lang::{answers, format};
-use munshi_pack::{By, Scene};
+use munshi_pack::{EarlierSpeaker, PackTurnContext};
 use munshi_safety::approvals;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::{Id, Money, Timestamp};
 use serde_json::Value;
 
-use super::rules::{self, Wish, concern};
+use super::rules::{self, BookingRequest, concern};
 use super::voice;
-use crate::books::{Entry, Kind, Quantity, contacts, dedup, entry, items, profile};
+use crate::books::{LedgerEntry, LedgerEntryKind, Quantity, contacts, dedup, entry, items, profile};
 use crate::error::Result;
 use crate::tools::{
-    CANCEL_ASK, CANCEL_SCOPE, CORRECT_ASK, CORRECT_SCOPE, Meant, Unsorted, What, Whom, amount, entry_number,
-    has_word, meant, text, unsorted, whom,
+    BookingKind, CANCEL_ASK, CANCEL_SCOPE, CORRECT_ASK, CORRECT_SCOPE, ContactMatch, EntrySelector,
+    UnsortedPaymentQuery, amount, entry_number, has_word, meant, text, unsorted, whom,
 };
 
 const CANCEL: &str = "cancel_last";
@@ -34,10 +34,10 @@ const FRESH: Duration = Duration::from_secs(3600);
 /// Which entry would be changed, in every question about it.
 pub(super) fn named(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    scene: &PackTurnContext,
     (tool, arguments): (&str, &Value),
     since: Option<Timestamp>,
-) -> Result<Option<Concern>> {
+) -> Result<Option<ActConcern>> {
     if !matches!(tool, CANCEL | CORRECT) {
         return Ok(None);
     }
@@ -52,22 +52,26 @@ pub(super) fn named(
 /// The entry that somebody wants changed.
 fn spoken_of(
     tx: &mut Tx<'_>,
-    scene: &Scene,
+    scene: &PackTurnContext,
     (tool, arguments): (&str, &Value),
     until: Option<Timestamp>,
-) -> Result<Option<Entry>> {
+) -> Result<Option<LedgerEntry>> {
     let who = &scene.principal;
     let may_all = has_word(tx, who, if tool == CANCEL { CANCEL_SCOPE } else { CORRECT_SCOPE })?;
-    meant(tx, &Meant { by: who.person, may_all, number: entry_number(arguments), until })
+    meant(tx, &EntrySelector { by: who.person, may_all, number: entry_number(arguments), until })
 }
 
 /// Whether nobody has to ask which one is meant: it is the last of the one who speaks.
-fn is_own_last(scene: &Scene, entry: &Entry, arguments: &Value) -> bool {
+fn is_own_last(scene: &PackTurnContext, entry: &LedgerEntry, arguments: &Value) -> bool {
     entry_number(arguments).is_none() && entry.said_by == scene.principal.person
 }
 
 /// Taking back an entry.
-pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
+pub(super) fn cancelling(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    arguments: &Value,
+) -> Result<Vec<ActConcern>> {
     let Some(entry) = spoken_of(tx, scene, (CANCEL, arguments), None)? else { return Ok(Vec::new()) };
     let is_large = entry.amount > profile::get(tx)?.confirm_above;
     let is_sure = is_own_last(scene, &entry, arguments) && is_fresh(&entry, scene);
@@ -79,15 +83,15 @@ pub(super) fn cancelling(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> R
 }
 
 /// Whether the message is a yes to a question that named this very entry.
-fn is_agreed(scene: &Scene, asked: &Concern) -> bool {
+fn is_agreed(scene: &PackTurnContext, asked: &ActConcern) -> bool {
     let what = asked.slots.iter().find(|(name, _)| name == "what").map(|(_, what)| what);
-    let last = scene.before.last().filter(|last| last.by == By::Persona);
+    let last = scene.before.last().filter(|last| last.by == EarlierSpeaker::Persona);
     let is_named = last.zip(what).is_some_and(|(last, what)| last.text.contains(what));
-    is_named && answers::reply(&scene.message) == answers::Reply::Yes
+    is_named && answers::reply(&scene.message) == answers::YesNoAnswer::Yes
 }
 
 /// Who, how much, when and in which words.
-fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> {
+fn taken_back(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> Result<ActConcern> {
     let name =
         entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?.map(|contact| contact.name);
     let moved = match entry.amount {
@@ -110,21 +114,25 @@ fn taken_back(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Concern> 
         ("date", format::date(entry.day.to_date(), voice(scene))),
         ("what", what.join(", ")),
     ];
-    Ok(Concern {
+    Ok(ActConcern {
         phrase: CANCEL_ASK.to_owned(),
         slots: slots.map(|(name, value)| (name.to_owned(), value)).to_vec(),
     })
 }
 
 /// Who wrote it, where that is somebody else.
-fn writer(tx: &mut Tx<'_>, scene: &Scene, entry: &Entry) -> Result<Option<String>> {
+fn writer(tx: &mut Tx<'_>, scene: &PackTurnContext, entry: &LedgerEntry) -> Result<Option<String>> {
     let Some(by) = entry.said_by.filter(|by| Some(*by) != scene.principal.person) else { return Ok(None) };
     let person = persons::living(tx, by).map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
     Ok(person.map(|person| person.name))
 }
 
 /// Another amount in the place of an entry.
-pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
+pub(super) fn correcting(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    arguments: &Value,
+) -> Result<Vec<ActConcern>> {
     let Some(amount) = amount(arguments) else { return Ok(Vec::new()) };
     let Some(wrong) = spoken_of(tx, scene, (CORRECT, arguments), None)? else { return Ok(Vec::new()) };
     let Some(wish) = corrected(tx, &wrong, amount)? else { return Ok(Vec::new()) };
@@ -137,37 +145,50 @@ pub(super) fn correcting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> R
 }
 
 /// An entry with another amount; none of what has no amount of its own.
-fn corrected<'a>(tx: &mut Tx<'_>, wrong: &'a Entry, amount: Money) -> Result<Option<Wish<'a>>> {
-    let Some(what) = What::of_kind(wrong.kind) else { return Ok(None) };
+fn corrected<'a>(
+    tx: &mut Tx<'_>,
+    wrong: &'a LedgerEntry,
+    amount: Money,
+) -> Result<Option<BookingRequest<'a>>> {
+    let Some(what) = BookingKind::of_kind(wrong.kind) else { return Ok(None) };
     let contact = wrong.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
     let (happened_at, mode) = (wrong.happened_at, Some("cash"));
-    Ok(Some(Wish { what, amount, day: None, happened_at, name: None, contact, mode, instead: Some(wrong) }))
+    Ok(Some(BookingRequest {
+        what,
+        amount,
+        day: None,
+        happened_at,
+        name: None,
+        contact,
+        mode,
+        instead: Some(wrong),
+    }))
 }
 
 /// What has come up since a correction was looked at and asked about. Whoever calls holds the books.
 pub(crate) fn since(
     tx: &mut Tx<'_>,
-    wrong: &Entry,
+    wrong: &LedgerEntry,
     amount: Money,
-    agreed: &[Concern],
-) -> Result<Option<Concern>> {
+    agreed: &[ActConcern],
+) -> Result<Option<ActConcern>> {
     let Some(wish) = corrected(tx, wrong, amount)? else { return Ok(None) };
     Ok(rules::unagreed(rules::changing(tx, &wish)?, agreed))
 }
 
-fn is_fresh(entry: &Entry, scene: &Scene) -> bool {
+fn is_fresh(entry: &LedgerEntry, scene: &PackTurnContext) -> bool {
     entry.made_at.plus(FRESH) >= scene.now
 }
 
 /// Whether something waits for a yes that was proposed after the entry: that may be what is corrected.
-fn is_proposed_since(tx: &mut Tx<'_>, scene: &Scene, wrong: &Entry) -> Result<bool> {
+fn is_proposed_since(tx: &mut Tx<'_>, scene: &PackTurnContext, wrong: &LedgerEntry) -> Result<bool> {
     let pending = approvals::pending_in(tx, scene.session.as_uuid())
         .map_err(|error| munshi_store::Error::Decode(error.to_string()))?;
     Ok(pending.iter().any(|one| one.asked_at >= wrong.made_at && one.expires_at > scene.now))
 }
 
 /// What stands there, and what would.
-fn instead(wrong: &Entry, amount: Money) -> Concern {
+fn instead(wrong: &LedgerEntry, amount: Money) -> ActConcern {
     let slots = [
         ("number", wrong.number.to_string()),
         ("words", words(wrong)),
@@ -175,11 +196,11 @@ fn instead(wrong: &Entry, amount: Money) -> Concern {
         ("old-amount", format::rupees(wrong.amount)),
     ];
     let slots = slots.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    Concern { phrase: CORRECT_ASK.to_owned(), slots }
+    ActConcern { phrase: CORRECT_ASK.to_owned(), slots }
 }
 
 /// In which words an entry was said, as far as they tell which one it is.
-fn words(entry: &Entry) -> String {
+fn words(entry: &LedgerEntry) -> String {
     let mut words: String = entry.words.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = words.char_indices().nth(LETTERS) {
         words.truncate(cut);
@@ -189,13 +210,18 @@ fn words(entry: &Entry) -> String {
 }
 
 /// Somebody whose a payment was.
-pub(super) fn sorting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Vec<Concern>> {
-    let wish = Unsorted { arguments, now: scene.now, voice: voice(scene) };
+pub(super) fn sorting(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    arguments: &Value,
+) -> Result<Vec<ActConcern>> {
+    let wish = UnsortedPaymentQuery { arguments, now: scene.now, voice: voice(scene) };
     // What can't be found, or may be several, is asked about by the tool.
     let Ok(payment) = unsorted(tx, &wish) else { return Ok(Vec::new()) };
     let Some(person) = text(arguments, "person") else { return Ok(Vec::new()) };
-    let Whom::Known(contact) = whom(tx, person, &scene.message)? else { return Ok(Vec::new()) };
-    let what = if payment.kind == Kind::PaymentMade { What::Paid } else { What::Received };
+    let ContactMatch::Known(contact) = whom(tx, person, &scene.message)? else { return Ok(Vec::new()) };
+    let what =
+        if payment.kind == LedgerEntryKind::PaymentMade { BookingKind::Paid } else { BookingKind::Received };
     if let Some(act) = what.plain(payment.amount, Some(contact.id)) {
         for other in dedup::payments(tx, &act, payment.happened_at, AROUND)? {
             let whose = other.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
@@ -204,7 +230,7 @@ pub(super) fn sorting(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Resu
             }
         }
     }
-    let wish = Wish {
+    let wish = BookingRequest {
         what,
         amount: payment.amount,
         day: None,

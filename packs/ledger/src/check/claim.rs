@@ -4,13 +4,13 @@
 
 use std::sync::OnceLock;
 
-use munshi_lang::{Phrasebook, Voice, fold};
+use munshi_lang::{Locale, Phrasebook, fold};
 
 const WORDS: &str = include_str!("../../lexicon/claims.txt");
 
 /// How plainly it is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Claim {
+pub(super) enum BookingClaim {
     /// That something is done, not what.
     Done,
     /// That it was written, or taken back.
@@ -30,7 +30,7 @@ struct Words {
 }
 
 /// The plainest claim of a text; none where it claims nothing.
-pub(super) fn claim(text: &str) -> Option<Claim> {
+pub(super) fn claim(text: &str) -> Option<BookingClaim> {
     let mut rest = text.to_owned();
     for own in harmless() {
         if rest.contains(own) {
@@ -45,11 +45,11 @@ fn harmless() -> &'static [String] {
     static HARMLESS: OnceLock<Vec<String>> = OnceLock::new();
     HARMLESS.get_or_init(|| {
         let book = Phrasebook::core().unwrap_or_default();
-        Voice::all().filter_map(|voice| book.say("cancelled", voice, &[]).ok()).collect()
+        Locale::all().filter_map(|voice| book.say("cancelled", voice, &[]).ok()).collect()
     })
 }
 
-fn of_sentence(words: &[String]) -> Option<Claim> {
+fn of_sentence(words: &[String]) -> Option<BookingClaim> {
     let found = lexicon().iter().filter_map(|known| {
         let is_denied = words.iter().any(|word| known.not.contains(word));
         if is_denied {
@@ -59,9 +59,9 @@ fn of_sentence(words: &[String]) -> Option<Claim> {
             phrases.iter().any(|phrase| words.windows(phrase.len()).any(|some| some == phrase.as_slice()))
         };
         if has(&known.alone) || (0..words.len()).any(|at| known.is_done_at(words, at)) {
-            return Some(Claim::Written);
+            return Some(BookingClaim::Written);
         }
-        has(&known.weak).then_some(Claim::Done)
+        has(&known.weak).then_some(BookingClaim::Done)
     });
     found.max()
 }
@@ -150,7 +150,7 @@ fn read(line: &str, all: &mut Vec<Words>) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use munshi_lang::Fill;
+    use munshi_lang::PlaceholderValue;
 
     #[test]
     fn every_line_of_the_lexicon_is_read() {
@@ -164,18 +164,18 @@ mod tests {
     fn what_the_pack_itself_says_of_an_entry_is_known_as_a_claim_in_every_voice() {
         let mut book = Phrasebook::core().unwrap();
         book.add_files(&munshi_lang::phrase_files!("../../phrases")).unwrap();
-        let said = |name: &str, voice: Voice| {
+        let said = |name: &str, voice: Locale| {
             let name = format!("ledger-{name}");
-            let fills: Vec<(&str, Fill<'_>)> =
-                book.slots(&name).into_iter().map(|slot| (slot, Fill::Text("Xy"))).collect();
+            let fills: Vec<(&str, PlaceholderValue<'_>)> =
+                book.slots(&name).into_iter().map(|slot| (slot, PlaceholderValue::Text("Xy"))).collect();
             book.say(&name, voice, &fills).unwrap()
         };
-        for voice in Voice::all() {
+        for voice in Locale::all() {
             for name in
                 ["sale", "purchase", "expense", "credit", "received", "stock-in", "cancelled", "corrected"]
             {
                 let text = said(name, voice);
-                assert_eq!(claim(&text), Some(Claim::Written), "{}: {text}", voice.code());
+                assert_eq!(claim(&text), Some(BookingClaim::Written), "{}: {text}", voice.code());
             }
             let given_up = book.say("cancelled", voice, &[]).unwrap();
             assert_eq!(claim(&given_up), None, "{}: {given_up}", voice.code());
@@ -210,8 +210,8 @@ mod tests {
             "হয়ে গেছে, ৫০০ টাকা লিখে রেখেছি।",
             "I can't see who it was. Noted ₹500.",
         ] {
-            assert_eq!(claim(text), Some(Claim::Written), "{text}");
+            assert_eq!(claim(text), Some(BookingClaim::Written), "{text}");
         }
-        assert_eq!(claim("Done: ₹500."), Some(Claim::Done));
+        assert_eq!(claim("Done: ₹500."), Some(BookingClaim::Done));
     }
 }

@@ -1,6 +1,6 @@
 //! Figures in what was said and in what tools answered.
 
-use munshi_lang::{Amount, Context, Kind, understand};
+use munshi_lang::{NumberKind, NumberMention, UnderstandingContext, understand};
 use munshi_types::Money;
 use serde_json::Value;
 
@@ -16,12 +16,12 @@ const PAISE: [&str; 3] = ["amount", "total", "balance"];
 /// Amounts with a sign of rupees before them, or the word for rupees beside them. Bare words are left alone: in eleven
 /// languages some read as a number that was not meant.
 pub(super) fn amounts(text: &str) -> Vec<Money> {
-    named(text, &understand(text, &Context::default()).numbers)
+    named(text, &understand(text, &UnderstandingContext::default()).numbers)
 }
 
 /// Those, and bare numbers that look like an amount: no time, no telephone number, nothing of so much in a hundred.
 pub(super) fn likely(text: &str) -> Vec<Money> {
-    let read = understand(text, &Context::default()).numbers;
+    let read = understand(text, &UnderstandingContext::default()).numbers;
     let mut all = named(text, &read);
     for amount in bare(&read) {
         if !all.contains(&amount) {
@@ -31,7 +31,7 @@ pub(super) fn likely(text: &str) -> Vec<Money> {
     all
 }
 
-fn named(text: &str, read: &[Amount]) -> Vec<Money> {
+fn named(text: &str, read: &[NumberMention]) -> Vec<Money> {
     let low = text.to_lowercase();
     // Hours end like rupees.
     let stands_alone =
@@ -42,7 +42,7 @@ fn named(text: &str, read: &[Amount]) -> Vec<Money> {
     });
     let signed: Vec<Money> =
         places.filter_map(|at| number(low.get(at..)?.trim_start()).map(|(amount, _)| amount)).collect();
-    let named = read.iter().filter(|amount| amount.kind == Kind::Money && !amount.readings.is_empty());
+    let named = read.iter().filter(|amount| amount.kind == NumberKind::Money && !amount.readings.is_empty());
     // Where a sign stands before a number, it was read above.
     let unsigned = named.filter(|amount| !amount.readings.iter().any(|one| holds(&signed, one.as_money())));
     let unsigned: Vec<Money> = unsigned.filter_map(|amount| amount.readings.first()?.as_money()).collect();
@@ -53,9 +53,9 @@ fn holds(known: &[Money], amount: Option<Money>) -> bool {
     amount.is_some_and(|amount| known.contains(&amount))
 }
 
-fn bare(read: &[Amount]) -> impl Iterator<Item = Money> + '_ {
+fn bare(read: &[NumberMention]) -> impl Iterator<Item = Money> + '_ {
     let plain = read.iter().filter(|number| number.unit.is_none());
-    let plain = plain.filter(|number| matches!(number.kind, Kind::Plain | Kind::Money));
+    let plain = plain.filter(|number| matches!(number.kind, NumberKind::Plain | NumberKind::Money));
     let likely = plain.filter_map(|number| number.readings.first()?.as_money());
     likely.filter(|amount| looks_like_money(*amount))
 }

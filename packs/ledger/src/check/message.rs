@@ -1,17 +1,17 @@
 //! What is put before a person of a bank's message: what was read in it, and whether the books may have it already.
 
 use munshi_lang::format;
-use munshi_pack::Scene;
+use munshi_pack::PackTurnContext;
 use munshi_safety::acts::Act;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::Timestamp;
 
 use super::voice;
-use crate::books::{Day, Entry, EntryKey};
+use crate::books::{EntryKey, LedgerDay, LedgerEntry};
 use crate::error::Result;
-use crate::messages::{self, Arrived, Looked, Question, is_sure};
-use crate::sms::{Direction, Purse};
+use crate::messages::{self, IncomingSms, PaymentQuestion, SmsPreview, is_sure};
+use crate::sms::{OwnTransfer, PaymentDirection};
 use crate::tools::{number, text};
 
 const GUESS: &str = "ledger-sms-guess";
@@ -19,17 +19,17 @@ const GUESS: &str = "ledger-sms-guess";
 pub(crate) const LIKE: &str = "ledger-sms-like";
 
 /// A message that is only looked at.
-fn arrived(text: &str, at: Timestamp) -> Arrived<'_> {
+fn arrived(text: &str, at: Timestamp) -> IncomingSms<'_> {
     let key = EntryKey::of(&[b"looked at"]);
-    Arrived { key, text, sender: None, at, told: messages::Told::ByPerson, by: None }
+    IncomingSms { key, text, sender: None, at, told: messages::SmsTimeSource::ByPerson, by: None }
 }
 
-pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, text: &str) -> Result<Vec<Concern>> {
+pub(super) fn concerns(tx: &mut Tx<'_>, scene: &PackTurnContext, text: &str) -> Result<Vec<ActConcern>> {
     Ok(match messages::look(tx, &scene.zone, &arrived(text, scene.now))? {
-        Looked::Known(known) => vec![about("ledger-sms-seen", &known)],
-        Looked::Payment(question) => asked(scene, &question),
+        SmsPreview::Known(known) => vec![about("ledger-sms-seen", &known)],
+        SmsPreview::Payment(question) => asked(scene, &question),
         // The tool says why there is nothing.
-        Looked::Nothing(_) => Vec::new(),
+        SmsPreview::Nothing(_) => Vec::new(),
     })
 }
 
@@ -48,48 +48,48 @@ pub(super) fn refused(tx: &mut Tx<'_>, act: &Act, now: Timestamp) -> Result<()> 
     Ok(())
 }
 
-fn asked(scene: &Scene, question: &Question) -> Vec<Concern> {
+fn asked(scene: &PackTurnContext, question: &PaymentQuestion) -> Vec<ActConcern> {
     let payment = &question.payment;
     let name = question.party.as_ref().map(|party| &party.name).or(payment.counterparty.as_ref());
     let phrase = match (payment.purse, payment.direction, name) {
-        (Some(Purse::Cash), Direction::Debit, _) => "ledger-sms-cash-out",
-        (Some(Purse::Cash), Direction::Credit, _) => "ledger-sms-cash-in",
-        (_, Direction::Credit, Some(_)) => "ledger-sms-in",
-        (_, Direction::Credit, None) => "ledger-sms-came",
-        (_, Direction::Debit, Some(_)) => "ledger-sms-out",
-        (_, Direction::Debit, None) => "ledger-sms-went",
+        (Some(OwnTransfer::Cash), PaymentDirection::Debit, _) => "ledger-sms-cash-out",
+        (Some(OwnTransfer::Cash), PaymentDirection::Credit, _) => "ledger-sms-cash-in",
+        (_, PaymentDirection::Credit, Some(_)) => "ledger-sms-in",
+        (_, PaymentDirection::Credit, None) => "ledger-sms-came",
+        (_, PaymentDirection::Debit, Some(_)) => "ledger-sms-out",
+        (_, PaymentDirection::Debit, None) => "ledger-sms-went",
     };
     let name = name.map(|name| ("name".to_owned(), name.clone()));
     let slots = [("amount".to_owned(), format::rupees(payment.amount))].into_iter().chain(name).collect();
-    let mut found = vec![Concern { phrase: phrase.to_owned(), slots }];
+    let mut found = vec![ActConcern { phrase: phrase.to_owned(), slots }];
     if !is_sure(payment) && payment.purse.is_none() {
-        found.insert(0, Concern { phrase: GUESS.to_owned(), slots: Vec::new() });
+        found.insert(0, ActConcern { phrase: GUESS.to_owned(), slots: Vec::new() });
     }
-    let today = Day::of(scene.now, &scene.zone).to_date();
+    let today = LedgerDay::of(scene.now, &scene.zone).to_date();
     if let Some(date) = payment.date.filter(|date| *date != today) {
         let slots = vec![("date".to_owned(), format::date(date, voice(scene)))];
-        found.push(Concern { phrase: "ledger-dated".to_owned(), slots });
+        found.push(ActConcern { phrase: "ledger-dated".to_owned(), slots });
     }
     found.extend(question.like.as_ref().map(like));
     found
 }
 
 /// That an entry of nobody may be this payment of somebody's, and how to say so.
-pub(super) fn whose(entry: &Entry, name: &str) -> Concern {
+pub(super) fn whose(entry: &LedgerEntry, name: &str) -> ActConcern {
     let mut concern = about("ledger-sms-whose", entry);
     concern.slots.push(("name".to_owned(), name.to_owned()));
     concern
 }
 
 /// That an entry may be the same payment.
-pub(super) fn like(entry: &Entry) -> Concern {
+pub(super) fn like(entry: &LedgerEntry) -> ActConcern {
     about(LIKE, entry)
 }
 
-fn about(phrase: &str, entry: &Entry) -> Concern {
+fn about(phrase: &str, entry: &LedgerEntry) -> ActConcern {
     let slots = vec![
         ("amount".to_owned(), format::rupees(entry.amount)),
         ("number".to_owned(), entry.number.to_string()),
     ];
-    Concern { phrase: phrase.to_owned(), slots }
+    ActConcern { phrase: phrase.to_owned(), slots }
 }

@@ -2,17 +2,17 @@
 //! be written was written.
 
 use munshi_lang::{answers, format};
-use munshi_pack::{By, Objection, Scene};
+use munshi_pack::{EarlierSpeaker, Objection, PackTurnContext};
 use munshi_types::Money;
 use serde_json::Value;
 
-use super::claim::{Claim, claim};
+use super::claim::{BookingClaim, claim};
 use super::{figures, said};
 
 /// Amounts of a draft that nobody has said: not the person, no tool now or before, and not what is known of how things
 /// stand. What was told before is no source by itself: it may have been wrong then. Where no tool was called, a bare number
 /// is looked at too: the books were not asked.
-pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option<Objection> {
+pub(super) fn unfounded(scene: &PackTurnContext, draft: &str, results: &[Value]) -> Option<Objection> {
     let told = match results {
         [] => figures::likely(draft),
         _ => figures::amounts(draft),
@@ -38,14 +38,14 @@ pub(super) fn unfounded(scene: &Scene, draft: &str, results: &[Value]) -> Option
 }
 
 /// The amounts of everything that a reply may tell of, the nearest first; each is read when it is asked for.
-fn sources<'s>(scene: &'s Scene, results: &'s [Value]) -> impl Iterator<Item = Vec<Money>> + 's {
+fn sources<'s>(scene: &'s PackTurnContext, results: &'s [Value]) -> impl Iterator<Item = Vec<Money>> + 's {
     let fields = results.iter().map(figures::fields);
     let message = std::iter::once_with(|| said::amounts(&scene.message));
     let standing = scene.standing.iter().map(|line| figures::numbers(line));
     let texts = results.iter().map(figures::texts);
     let before = scene.before.iter().rev().flat_map(|earlier| {
         let fields = earlier.results.iter().map(figures::fields);
-        let theirs = Some(earlier).filter(|earlier| earlier.by == By::Person);
+        let theirs = Some(earlier).filter(|earlier| earlier.by == EarlierSpeaker::Person);
         let said = theirs.into_iter().map(|earlier| said::amounts(&earlier.text));
         fields.chain(said).chain(earlier.results.iter().map(figures::texts))
     });
@@ -74,22 +74,22 @@ const LOOKS: [&str; 16] = [
 
 /// That a draft says something was written, where no tool of the turn has written anything. It takes the draft's place
 /// where that is plain and the person has told of an amount; else it is said after it.
-pub(super) fn unwritten(scene: &Scene, draft: &str, results: &[Value]) -> Option<Objection> {
+pub(super) fn unwritten(scene: &PackTurnContext, draft: &str, results: &[Value]) -> Option<Objection> {
     // Whoever says no is told that it is cancelled.
-    if !results.iter().all(only_looks) || answers::reply(&scene.message) == answers::Reply::No {
+    if !results.iter().all(only_looks) || answers::reply(&scene.message) == answers::YesNoAnswer::No {
         return None;
     }
     let claim = claim(draft)?;
     let said = said::amounts(&scene.message);
     let is_told = || figures::numbers(draft).iter().any(|amount| said.contains(amount));
-    if claim == Claim::Done && !is_told() {
+    if claim == BookingClaim::Done && !is_told() {
         return None;
     }
     Some(Objection {
         what: "it says that something was written, and nothing was".to_owned(),
         phrase: "ledger-unwritten".to_owned(),
         slots: Vec::new(),
-        replaces: claim == Claim::Written && !said.is_empty() && !scene.message.contains('?'),
+        replaces: claim == BookingClaim::Written && !said.is_empty() && !scene.message.contains('?'),
     })
 }
 

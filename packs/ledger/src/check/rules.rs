@@ -4,18 +4,20 @@
 use std::time::Duration;
 
 use munshi_lang::format;
-use munshi_pack::Scene;
-use munshi_safety::pipeline::Concern;
+use munshi_pack::PackTurnContext;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::{Money, Timestamp};
 
 use super::{message, voice};
 use crate::books::contacts::Contact;
-use crate::books::dedup::{self, Seen, Windows};
-use crate::books::{Act, ContactId, Day, Entry, Source, contacts, habits, profile};
+use crate::books::dedup::{self, DuplicateCandidate, DuplicateWindows};
+use crate::books::{
+    ContactId, LedgerDay, LedgerEntry, LedgerEntrySource, ShopTransaction, contacts, habits, profile,
+};
 use crate::error::Result;
-use crate::messages::names::{Names, agree};
-use crate::tools::What;
+use crate::messages::names::{NameAgreement, agree};
+use crate::tools::BookingKind;
 
 /// Fewer entries than this say nothing of what is usual.
 const ENOUGH: i64 = 5;
@@ -33,16 +35,16 @@ const TOLD_NAMED: Duration = Duration::from_secs(3 * 24 * 3600);
 const AT_ONCE: Duration = Duration::from_secs(30 * 60);
 
 /// The first that nobody has agreed to yet.
-pub(super) fn unagreed(found: Vec<Concern>, agreed: &[Concern]) -> Option<Concern> {
+pub(super) fn unagreed(found: Vec<ActConcern>, agreed: &[ActConcern]) -> Option<ActConcern> {
     found.into_iter().find(|one| agreed.iter().all(|known| known.phrase != one.phrase))
 }
 
 /// What is to be booked, as it was asked for.
-pub(super) struct Wish<'a> {
-    pub what: What,
+pub(super) struct BookingRequest<'a> {
+    pub what: BookingKind,
     pub amount: Money,
     /// Another day than today.
-    pub day: Option<Day>,
+    pub day: Option<LedgerDay>,
     pub happened_at: Timestamp,
     pub contact: Option<Contact>,
     /// As it was said, also of somebody who is not in the books.
@@ -50,29 +52,33 @@ pub(super) struct Wish<'a> {
     /// By which it was said to be paid.
     pub mode: Option<&'a str>,
     /// The entry that it takes the place of.
-    pub instead: Option<&'a Entry>,
+    pub instead: Option<&'a LedgerEntry>,
 }
 
-pub(super) fn concerns(tx: &mut Tx<'_>, scene: &Scene, wish: &Wish<'_>) -> Result<Vec<Concern>> {
-    let mut found: Vec<Concern> = old_day(scene, wish).into_iter().collect();
+pub(super) fn concerns(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    wish: &BookingRequest<'_>,
+) -> Result<Vec<ActConcern>> {
+    let mut found: Vec<ActConcern> = old_day(scene, wish).into_iter().collect();
     found.extend(amount(tx, wish)?);
     found.extend(changing(tx, wish)?);
     Ok(found)
 }
 
 /// Those that others may bring about at any moment.
-pub(super) fn changing(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Vec<Concern>> {
+pub(super) fn changing(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Vec<ActConcern>> {
     let over = over_limit(wish)?;
     Ok(over.into_iter().chain(twice(tx, wish)?).collect())
 }
 
-fn old_day(scene: &Scene, wish: &Wish<'_>) -> Option<Concern> {
-    let day = wish.day.filter(|day| Day::of(scene.now, &scene.zone).after(*day) > LONG_AGO_DAYS)?;
+fn old_day(scene: &PackTurnContext, wish: &BookingRequest<'_>) -> Option<ActConcern> {
+    let day = wish.day.filter(|day| LedgerDay::of(scene.now, &scene.zone).after(*day) > LONG_AGO_DAYS)?;
     let slots = vec![("date".to_owned(), format::date(day.to_date(), voice(scene)))];
-    Some(Concern { phrase: "ledger-old-day".to_owned(), slots })
+    Some(ActConcern { phrase: "ledger-old-day".to_owned(), slots })
 }
 
-fn amount(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
+fn amount(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     let amount = wish.amount;
     // What stands there already was asked about when it was written.
     let is_new = wish.instead.is_none_or(|instead| instead.amount != amount);
@@ -84,9 +90,11 @@ fn amount(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
     Ok(is_unusual.then(|| concern("ask-unusual-amount", &[("amount", amount)], Some(contact))))
 }
 
-fn over_limit(wish: &Wish<'_>) -> Result<Option<Concern>> {
+fn over_limit(wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     // Who is paid more than they are owed owes the rest.
-    let (What::CreditGiven | What::Paid, Some(contact)) = (wish.what, &wish.contact) else { return Ok(None) };
+    let (BookingKind::CreditGiven | BookingKind::Paid, Some(contact)) = (wish.what, &wish.contact) else {
+        return Ok(None);
+    };
     // What it takes the place of is owed no longer, where it was anybody's.
     let less = wish.instead.filter(|instead| instead.contact.is_some());
     let less = less.map_or(Money::ZERO, |instead| instead.amount);
@@ -96,7 +104,7 @@ fn over_limit(wish: &Wish<'_>) -> Result<Option<Concern>> {
 }
 
 /// That the books may have it already.
-fn twice(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
+fn twice(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<ActConcern>> {
     let amounts = [("amount", wish.amount)];
     if let Some(told) = told_by_bank(tx, wish)? {
         let is_theirs = told.contact.is_some() && wish.contact.is_some();
@@ -114,14 +122,14 @@ fn twice(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Concern>> {
     Ok(is_again.then(|| concern(phrase, &amounts, wish.contact.as_ref())))
 }
 
-pub(super) fn concern(phrase: &str, amounts: &[(&str, Money)], contact: Option<&Contact>) -> Concern {
+pub(super) fn concern(phrase: &str, amounts: &[(&str, Money)], contact: Option<&Contact>) -> ActConcern {
     let amounts = amounts.iter().map(|(name, amount)| ((*name).to_owned(), format::rupees(*amount)));
     let name = contact.map(|contact| ("name".to_owned(), contact.name.clone()));
-    Concern { phrase: phrase.to_owned(), slots: amounts.chain(name).collect() }
+    ActConcern { phrase: phrase.to_owned(), slots: amounts.chain(name).collect() }
 }
 
 /// Far above or below what half of the latest entries with this contact are between.
-fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> Result<bool> {
+fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: BookingKind, amount: Money) -> Result<bool> {
     let Some(side) = what.kind().side() else { return Ok(false) };
     let habit = habits::of(tx, contact.id, side)?;
     let (Some(low), Some(high)) = (habit.low, habit.high) else { return Ok(false) };
@@ -129,13 +137,13 @@ fn is_unusual(tx: &mut Tx<'_>, contact: &Contact, what: What, amount: Money) -> 
 }
 
 /// Whether the same was written a short while ago.
-fn is_again(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<bool> {
+fn is_again(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<bool> {
     let party = wish.contact.as_ref().map(|contact| contact.id);
     let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(false) };
     let window = if party.is_some() { NAMED } else { UNNAMED };
     let at = wish.happened_at;
-    let seen = Seen { act: &act, words: "", fingerprint: None, happened_at: at, now: at };
-    let alike = dedup::look(tx, &seen, Windows { words: window, amount: window })?;
+    let seen = DuplicateCandidate { act: &act, words: "", fingerprint: None, happened_at: at, now: at };
+    let alike = dedup::look(tx, &seen, DuplicateWindows { words: window, amount: window })?;
     Ok(alike.is_some_and(|alike| {
         let entry = alike.entry();
         let is_other = wish.instead.is_none_or(|instead| instead.id != entry.id);
@@ -145,18 +153,20 @@ fn is_again(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<bool> {
 
 /// The entry of a bank's message that may be this payment: of the same person, of one whose name is near, or of nobody
 /// yet. The owner speaks of it some time after.
-fn told_by_bank(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Entry>> {
+fn told_by_bank(tx: &mut Tx<'_>, wish: &BookingRequest<'_>) -> Result<Option<LedgerEntry>> {
     let party = wish.contact.as_ref().map(|contact| contact.id);
     let within = match (wish.what, wish.mode) {
-        (What::Received | What::Paid, _) => TOLD_NAMED,
-        (What::Sale | What::Purchase | What::Expense, Some(mode)) if mode != "cash" => TOLD_NAMED,
-        (What::Sale | What::Purchase | What::Expense, None) => AT_ONCE,
+        (BookingKind::Received | BookingKind::Paid, _) => TOLD_NAMED,
+        (BookingKind::Sale | BookingKind::Purchase | BookingKind::Expense, Some(mode)) if mode != "cash" => {
+            TOLD_NAMED
+        }
+        (BookingKind::Sale | BookingKind::Purchase | BookingKind::Expense, None) => AT_ONCE,
         _ => return Ok(None),
     };
     let Some(act) = wish.what.plain(wish.amount, party) else { return Ok(None) };
     for entry in dedup::payments(tx, &act, wish.happened_at, within)? {
-        let is_told =
-            entry.source == Source::Sms && wish.instead.is_none_or(|instead| instead.id != entry.id);
+        let is_told = entry.source == LedgerEntrySource::Sms
+            && wish.instead.is_none_or(|instead| instead.id != entry.id);
         if is_told && may_be_theirs(tx, wish, &entry)? {
             return Ok(Some(entry));
         }
@@ -164,37 +174,45 @@ fn told_by_bank(tx: &mut Tx<'_>, wish: &Wish<'_>) -> Result<Option<Entry>> {
     Ok(None)
 }
 
-fn may_be_theirs(tx: &mut Tx<'_>, wish: &Wish<'_>, told: &Entry) -> Result<bool> {
+fn may_be_theirs(tx: &mut Tx<'_>, wish: &BookingRequest<'_>, told: &LedgerEntry) -> Result<bool> {
     let whose = told.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
     let is_soon =
         wish.happened_at.as_micros().abs_diff(told.happened_at.as_micros()) <= TOLD.as_micros() as u64;
     Ok(match (&whose, &wish.contact) {
         (Some(whose), Some(contact)) if whose.id == contact.id => true,
         _ if !is_soon => false,
-        (Some(whose), Some(contact)) => agree(Some(&whose.name), Some(&contact.name)) != Names::Others,
-        (Some(whose), None) => agree(Some(&whose.name), wish.name) != Names::Others,
+        (Some(whose), Some(contact)) => {
+            agree(Some(&whose.name), Some(&contact.name)) != NameAgreement::Others
+        }
+        (Some(whose), None) => agree(Some(&whose.name), wish.name) != NameAgreement::Others,
         (None, _) => true,
     })
 }
 
-fn is_same(tx: &mut Tx<'_>, told: &Entry, contact: &Contact) -> Result<bool> {
+fn is_same(tx: &mut Tx<'_>, told: &LedgerEntry, contact: &Contact) -> Result<bool> {
     let whose = told.contact.map(|whose| contacts::get(tx, whose)).transpose()?;
     Ok(whose.is_some_and(|whose| whose.id == contact.id))
 }
 
-impl What {
+impl BookingKind {
     /// The act with nothing but the amount and the person; it is looked at and never booked.
-    pub(super) fn plain(self, amount: Money, party: Option<ContactId>) -> Option<Act> {
-        use crate::books::{Lent, Means, Settled};
-        let (settled, means, lines) = (Settled::Now(Means::Cash), Means::Cash, Vec::new());
+    pub(super) fn plain(self, amount: Money, party: Option<ContactId>) -> Option<ShopTransaction> {
+        use crate::books::{CreditAsset, PaymentMeans, PaymentTerms};
+        let (settled, means, lines) = (PaymentTerms::Now(PaymentMeans::Cash), PaymentMeans::Cash, Vec::new());
         Some(match self {
-            Self::Sale => Act::Sale { amount, settled, party, lines },
-            Self::Purchase => Act::Purchase { amount, settled, party, lines },
-            Self::Expense => Act::Expense { amount, category: "expense".to_owned(), settled, party },
-            Self::CreditGiven => Act::CreditGiven { party: party?, amount, lent: Lent::Goods, lines },
-            Self::CreditTaken => Act::CreditTaken { party: party?, amount, lent: Lent::Goods, lines },
-            Self::Received => Act::PaymentReceived { party, amount, means },
-            Self::Paid => Act::PaymentMade { party, amount, means },
+            Self::Sale => ShopTransaction::Sale { amount, settled, party, lines },
+            Self::Purchase => ShopTransaction::Purchase { amount, settled, party, lines },
+            Self::Expense => {
+                ShopTransaction::Expense { amount, category: "expense".to_owned(), settled, party }
+            }
+            Self::CreditGiven => {
+                ShopTransaction::CreditGiven { party: party?, amount, lent: CreditAsset::Goods, lines }
+            }
+            Self::CreditTaken => {
+                ShopTransaction::CreditTaken { party: party?, amount, lent: CreditAsset::Goods, lines }
+            }
+            Self::Received => ShopTransaction::PaymentReceived { party, amount, means },
+            Self::Paid => ShopTransaction::PaymentMade { party, amount, means },
         })
     }
 }

@@ -2,9 +2,9 @@
 //! then it is put before the person first.
 
 use munshi_lang::names::bare as bare_name;
-use munshi_lang::{Context, Directory, answers, format, understand};
-use munshi_pack::{By, Earlier, Scene};
-use munshi_safety::pipeline::Concern;
+use munshi_lang::{ContactDirectory, UnderstandingContext, answers, format, understand};
+use munshi_pack::{EarlierMessage, EarlierSpeaker, PackTurnContext};
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
 use munshi_types::Money;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::figures;
 use crate::books::{ContactId, contacts};
 use crate::error::Result;
-use crate::messages::names::{Names, agree};
+use crate::messages::names::{NameAgreement, agree};
 use crate::sms;
 use crate::tools::{amount, text};
 
@@ -24,7 +24,11 @@ const MARKS: [&str; 4] = ["upi", "phone", "gstin", "text"];
 
 /// What of an act nobody has said: an amount, a name, an address to pay to. An act of which nothing stands in the message
 /// itself has not been asked for by it, unless the message answers a question.
-pub(super) fn unsaid(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Result<Option<Concern>> {
+pub(super) fn unsaid(
+    tx: &mut Tx<'_>,
+    scene: &PackTurnContext,
+    arguments: &Value,
+) -> Result<Option<ActConcern>> {
     let heard = Heard::of(scene);
     let mut parts = Vec::new();
     if let Some(amount) = amount(arguments).filter(|amount| *amount > Money::ZERO) {
@@ -43,7 +47,7 @@ pub(super) fn unsaid(tx: &mut Tx<'_>, scene: &Scene, arguments: &Value) -> Resul
     let missing: Vec<String> =
         parts.into_iter().filter(|(_, place)| !is_now || !is_known(place)).map(|(part, _)| part).collect();
     let slots = vec![("list".to_owned(), missing.join(", "))];
-    Ok((!missing.is_empty()).then(|| Concern { phrase: "ledger-unsaid".to_owned(), slots }))
+    Ok((!missing.is_empty()).then(|| ActConcern { phrase: "ledger-unsaid".to_owned(), slots }))
 }
 
 /// Whom an argument names, and whether they were picked from choices rather than named.
@@ -65,11 +69,11 @@ enum Place {
 /// What was said now and lately. Our own words are what a person has said only where their message answers them.
 struct Heard<'s> {
     message: &'s str,
-    before: &'s [Earlier],
+    before: &'s [EarlierMessage],
 }
 
 impl<'s> Heard<'s> {
-    fn of(scene: &'s Scene) -> Self {
+    fn of(scene: &'s PackTurnContext) -> Self {
         let from = scene.before.len().saturating_sub(BACK);
         Self { message: &scene.message, before: scene.before.get(from..).unwrap_or_default() }
     }
@@ -79,7 +83,7 @@ impl<'s> Heard<'s> {
             return Some(Place::Now);
         }
         let answered = self.before.last().filter(|_| self.answers());
-        let theirs = self.before.iter().filter(|said| said.by == By::Person).chain(answered);
+        let theirs = self.before.iter().filter(|said| said.by == EarlierSpeaker::Person).chain(answered);
         theirs.map(|said| said.text.as_str()).any(holds).then_some(Place::Before)
     }
 
@@ -89,10 +93,10 @@ impl<'s> Heard<'s> {
 
     /// Somebody whom the books have named lately may be meant by "them" or "the second one".
     fn name(&self, name: &str) -> Option<Place> {
-        let directory = Directory::new([name]);
+        let directory = ContactDirectory::new([name]);
         let holds = |said: &str| {
             !directory.find(said).is_empty()
-                || agree(Some(name), Some(&said.replace('@', " "))) != Names::Others
+                || agree(Some(name), Some(&said.replace('@', " "))) != NameAgreement::Others
         };
         let mut results = self.before.iter().flat_map(|said| &said.results);
         self.place(holds).or_else(|| results.any(|result| names(result, name)).then_some(Place::Before))
@@ -105,7 +109,7 @@ impl<'s> Heard<'s> {
 
     /// Whether the message agrees to what was proposed.
     fn answers(&self) -> bool {
-        !self.before.is_empty() && (answers::reply(self.message) == answers::Reply::Yes || self.picks())
+        !self.before.is_empty() && (answers::reply(self.message) == answers::YesNoAnswer::Yes || self.picks())
     }
 
     /// Whether choices were put before the person, and the message is short enough to pick one.
@@ -119,7 +123,7 @@ impl<'s> Heard<'s> {
 /// Whether a result has somebody of this name, by the name alone or in a list such as "Sita ₹300".
 fn names(result: &Value, name: &str) -> bool {
     match result {
-        Value::String(text) => !Directory::new([name]).find(text).is_empty(),
+        Value::String(text) => !ContactDirectory::new([name]).find(text).is_empty(),
         Value::Array(values) => values.iter().any(|value| names(value, name)),
         Value::Object(fields) => fields.values().any(|value| names(value, name)),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
@@ -131,7 +135,7 @@ const PICK: usize = 6;
 
 /// The amounts of a message, in digits and in words.
 pub(super) fn amounts(message: &str) -> Vec<Money> {
-    let read = understand(message, &Context::default()).numbers;
+    let read = understand(message, &UnderstandingContext::default()).numbers;
     let readings = read.iter().flat_map(|number| &number.readings).filter_map(|reading| reading.as_money());
     figures::numbers(message).into_iter().chain(readings).collect()
 }

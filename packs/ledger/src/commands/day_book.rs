@@ -2,19 +2,19 @@
 
 use async_trait::async_trait;
 use munshi_lang::format::rupees;
-use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed};
+use munshi_pack::{PackArgument, PackArgumentKind, PackCommand, PackCommandCall, PackCommandError};
 use munshi_store::Tx;
 use serde_json::json;
 
 use super::zone;
 use crate::books::day_book::{self, DayBook};
-use crate::books::{Day, contacts};
+use crate::books::{LedgerDay, contacts};
 use crate::error::Result;
 
-pub(super) struct ShowDayBook;
+pub(super) struct ShowDayBookCommand;
 
 #[async_trait]
-impl Command for ShowDayBook {
+impl PackCommand for ShowDayBookCommand {
     fn name(&self) -> &'static str {
         "day-book"
     }
@@ -23,18 +23,18 @@ impl Command for ShowDayBook {
         "List the entries of a day, with the cash as it ran"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
-        &[Argument {
+    fn arguments(&self) -> &'static [PackArgument] {
+        &[PackArgument {
             name: "day",
             about: "Such as 2026-11-15; without it today",
-            kind: ArgumentKind::Optional,
+            kind: PackArgumentKind::Optional,
         }]
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
-        let today = Day::of(call.now, &zone(call.db, call.tenant).await?);
-        let bad = || CommandFailed::new("that is no day").hint("write it as 2026-11-15");
-        let day = call.given.one("day").map(str::parse::<Day>).transpose().map_err(|_| bad())?;
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
+        let today = LedgerDay::of(call.now, &zone(call.db, call.tenant).await?);
+        let bad = || PackCommandError::new("that is no day").hint("write it as 2026-11-15");
+        let day = call.given.one("day").map(str::parse::<LedgerDay>).transpose().map_err(|_| bad())?;
         let day = day.unwrap_or(today);
         let read = move |tx: &mut Tx<'_>| -> Result<(DayBook, Vec<String>)> {
             let book = day_book::of_day(tx, day)?;

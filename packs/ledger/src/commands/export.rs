@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed};
+use munshi_pack::{PackArgument, PackArgumentKind, PackCommand, PackCommandCall, PackCommandError};
 use munshi_store::Tx;
 use serde_json::json;
 
 use crate::books::export;
 use crate::error::Result;
 
-pub(super) struct ExportBooks;
+pub(super) struct ExportBooksCommand;
 
 /// What the files are called, here and in the import.
 pub(super) const FILES: [&str; 3] = ["contacts.csv", "items.csv", "entries.csv"];
 
 #[async_trait]
-impl Command for ExportBooks {
+impl PackCommand for ExportBooksCommand {
     fn name(&self) -> &'static str {
         "export"
     }
@@ -25,23 +25,27 @@ impl Command for ExportBooks {
         "Write contacts.csv, items.csv and entries.csv; import reads them back as the same books"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
+    fn arguments(&self) -> &'static [PackArgument] {
         &[
-            Argument {
+            PackArgument {
                 name: "dir",
                 about: "The folder to write to; made where it is missing",
-                kind: ArgumentKind::Needed,
+                kind: PackArgumentKind::Needed,
             },
-            Argument { name: "replace", about: "Write over files that are there", kind: ArgumentKind::Flag },
+            PackArgument {
+                name: "replace",
+                about: "Write over files that are there",
+                kind: PackArgumentKind::Flag,
+            },
         ]
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         let folder = Path::new(call.given.one("dir").unwrap_or_default());
         let there = FILES.iter().find(|name| folder.join(name).exists());
         if let (Some(name), false) = (there, call.given.has("replace")) {
             let what = format!("{} is there already", folder.join(name).display());
-            return Err(CommandFailed::new(what).hint("choose another folder, or say --replace"));
+            return Err(PackCommandError::new(what).hint("choose another folder, or say --replace"));
         }
         let read = |tx: &mut Tx<'_>| -> Result<[Vec<u8>; 3]> {
             let [mut contacts, mut items, mut entries] = [const { Vec::new() }; 3];
@@ -52,7 +56,7 @@ impl Command for ExportBooks {
         };
         let texts = call.db.read(call.tenant, read).await?;
         let failed = |error: std::io::Error| {
-            CommandFailed::new(format!("{} can't be written: {error}", folder.display()))
+            PackCommandError::new(format!("{} can't be written: {error}", folder.display()))
                 .hint("see that the folder may be written to, and that the disk has room")
         };
         std::fs::create_dir_all(folder).map_err(failed)?;

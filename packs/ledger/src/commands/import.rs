@@ -3,23 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_pack::{
+    PackArgument, PackArgumentKind, PackArgumentValues, PackCommand, PackCommandCall, PackCommandError,
+};
 use munshi_store::Tx;
 use serde_json::json;
 
 use super::export::FILES;
 use super::zone;
-use crate::books::Writing;
-use crate::books::import::{self, Files, Mode, Report};
+use crate::books::BookingContext;
+use crate::books::import::{self, BooksFiles, BooksImportReport, ImportMode};
 use crate::error::Result;
 
-pub(super) struct ImportBooks;
+pub(super) struct ImportBooksCommand;
 
 /// A larger file is brought in parts.
 const LARGEST: u64 = 256 * 1024 * 1024;
 
 #[async_trait]
-impl Command for ImportBooks {
+impl PackCommand for ImportBooksCommand {
     fn name(&self) -> &'static str {
         "import"
     }
@@ -28,38 +30,38 @@ impl Command for ImportBooks {
         "Take contacts, items and entries from comma-separated files: all rows or none"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
+    fn arguments(&self) -> &'static [PackArgument] {
         &[
-            Argument {
+            PackArgument {
                 name: "dir",
                 about: "A folder with contacts.csv, items.csv, entries.csv, or some of them",
-                kind: ArgumentKind::Optional,
+                kind: PackArgumentKind::Optional,
             },
-            Argument { name: "contacts", about: "A file of contacts", kind: ArgumentKind::Value },
-            Argument { name: "items", about: "A file of items", kind: ArgumentKind::Value },
-            Argument { name: "entries", about: "A file of entries", kind: ArgumentKind::Value },
-            Argument {
+            PackArgument { name: "contacts", about: "A file of contacts", kind: PackArgumentKind::Value },
+            PackArgument { name: "items", about: "A file of items", kind: PackArgumentKind::Value },
+            PackArgument { name: "entries", about: "A file of entries", kind: PackArgumentKind::Value },
+            PackArgument {
                 name: "dry-run",
                 about: "Say what would be taken and which rows are wrong; take nothing",
-                kind: ArgumentKind::Flag,
+                kind: PackArgumentKind::Flag,
             },
-            Argument {
+            PackArgument {
                 name: "yes",
                 about: "Take also entries of a large amount, which are asked about otherwise",
-                kind: ArgumentKind::Flag,
+                kind: PackArgumentKind::Flag,
             },
         ]
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         let [contacts, items, entries] = texts(call.given)?;
-        let mode = if call.given.has("dry-run") { Mode::Rehearse } else { Mode::Apply };
-        let asks_first = mode == Mode::Apply && !call.given.has("yes");
+        let mode = if call.given.has("dry-run") { ImportMode::Rehearse } else { ImportMode::Apply };
+        let asks_first = mode == ImportMode::Apply && !call.given.has("yes");
         let (zone, ids, now) = (zone(call.db, call.tenant).await?, call.ids.clone(), call.now);
-        let unit = move |tx: &mut Tx<'_>| -> Result<Report> {
-            let writing = Writing { ids: &ids, now, zone: &zone };
-            let files = Files { contacts: &contacts, items: &items, entries: &entries };
-            let rehearsed = if asks_first { Some(Mode::Rehearse) } else { None };
+        let unit = move |tx: &mut Tx<'_>| -> Result<BooksImportReport> {
+            let writing = BookingContext { ids: &ids, now, zone: &zone };
+            let files = BooksFiles { contacts: &contacts, items: &items, entries: &entries };
+            let rehearsed = if asks_first { Some(ImportMode::Rehearse) } else { None };
             let first = import::import(tx, &writing, &files, rehearsed.unwrap_or(mode))?;
             let is_asked = first.large_in_all > 0 && asks_first;
             if rehearsed.is_none() || is_asked || first.wrong > 0 {
@@ -69,26 +71,27 @@ impl Command for ImportBooks {
         };
         let report = call.db.write(call.tenant, unit).await?;
         if report.contacts + report.items + report.entries + report.known + report.wrong == 0 {
-            return Err(CommandFailed::new("there is no row in what was named, so nothing was taken")
+            return Err(PackCommandError::new("there is no row in what was named, so nothing was taken")
                 .hint("below the header, write a row for each entry, contact or item"));
         }
         call.out.answer(&json!(report), &words(&report, mode))?;
-        if report.wrong == 0 && (report.is_applied || mode == Mode::Rehearse) {
+        if report.wrong == 0 && (report.is_applied || mode == ImportMode::Rehearse) {
             return Ok(());
         }
         if report.wrong == 0 {
             let what =
                 format!("{} entries are of a large amount, so nothing was taken yet", report.large_in_all);
-            return Err(CommandFailed::new(what).hint("look at them, and import again with --yes"));
+            return Err(PackCommandError::new(what).hint("look at them, and import again with --yes"));
         }
-        let so = if mode == Mode::Rehearse { "would be" } else { "was" };
+        let so = if mode == ImportMode::Rehearse { "would be" } else { "was" };
         let what = format!("{} rows are wrong, so nothing {so} taken", report.wrong);
-        Err(CommandFailed::new(what).hint("put them right and import again; what is taken twice counts once"))
+        Err(PackCommandError::new(what)
+            .hint("put them right and import again; what is taken twice counts once"))
     }
 }
 
 /// What the files hold; one that is not named is empty.
-fn texts(given: &Given) -> Result<[String; 3], CommandFailed> {
+fn texts(given: &PackArgumentValues) -> Result<[String; 3], PackCommandError> {
     let dir = given.one("dir").map(Path::new);
     let named = ["contacts", "items", "entries"].map(|name| given.one(name).map(PathBuf::from));
     let mut texts = [const { String::new() }; 3];
@@ -101,15 +104,16 @@ fn texts(given: &Given) -> Result<[String; 3], CommandFailed> {
         }
     }
     let nothing = || {
-        CommandFailed::new("there is no file to import")
+        PackCommandError::new("there is no file to import")
             .hint("name a folder with contacts.csv, items.csv or entries.csv, or a file with --entries FILE")
     };
     found.then_some(texts).ok_or_else(nothing)
 }
 
-fn read(path: &Path) -> Result<String, CommandFailed> {
-    let unreadable =
-        |why: &dyn std::fmt::Display| CommandFailed::new(format!("{} can't be read: {why}", path.display()));
+fn read(path: &Path) -> Result<String, PackCommandError> {
+    let unreadable = |why: &dyn std::fmt::Display| {
+        PackCommandError::new(format!("{} can't be read: {why}", path.display()))
+    };
     let size = std::fs::metadata(path).map_err(|error| unreadable(&error))?.len();
     if size > LARGEST {
         return Err(unreadable(&"it is larger than 256 MB").hint("bring it in parts"));
@@ -120,15 +124,15 @@ fn read(path: &Path) -> Result<String, CommandFailed> {
     Ok(text.trim_start_matches('\u{feff}').to_owned())
 }
 
-fn words(report: &Report, mode: Mode) -> String {
-    let Report { contacts, items, entries, known, .. } = report;
+fn words(report: &BooksImportReport, mode: ImportMode) -> String {
+    let BooksImportReport { contacts, items, entries, known, .. } = report;
     let what =
         format!("{contacts} contacts, {items} items and {entries} entries; {known} rows were known already");
     let head = match (mode, report.is_applied) {
-        (Mode::Rehearse, _) if report.wrong > 0 => format!("Nothing would be taken. Right are {what}"),
-        (Mode::Rehearse, _) => format!("Would be taken: {what}"),
-        (Mode::Apply, true) => format!("Taken: {what}"),
-        (Mode::Apply, false) => format!("Nothing was taken. Right were {what}"),
+        (ImportMode::Rehearse, _) if report.wrong > 0 => format!("Nothing would be taken. Right are {what}"),
+        (ImportMode::Rehearse, _) => format!("Would be taken: {what}"),
+        (ImportMode::Apply, true) => format!("Taken: {what}"),
+        (ImportMode::Apply, false) => format!("Nothing was taken. Right were {what}"),
     };
     let rows = report.errors.iter().map(|row| format!("{}.csv line {}: {}", row.file, row.line, row.what));
     let large = report

@@ -1,33 +1,35 @@
 //! `munshi ledger item NAME`: what is known of an item, shown and set.
 
 use async_trait::async_trait;
-use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_pack::{
+    PackArgument, PackArgumentKind, PackArgumentValues, PackCommand, PackCommandCall, PackCommandError,
+};
 use munshi_store::Tx;
-use munshi_types::{Ids, Timestamp};
+use munshi_types::{IdGenerator, Timestamp};
 use serde_json::json;
 
 use super::zone;
 use crate::books::taxes::{self, ItemTax};
-use crate::books::{Day, Found, Item, NewItem, items};
+use crate::books::{LedgerDay, NameMatch, NewStockItem, StockItem, items};
 use crate::error::{Error, Result};
-use crate::tax::{self, Rate};
+use crate::tax::{self, TaxRate};
 
-pub(super) struct SetItem;
+pub(super) struct SetItemCommand;
 
-const fn value(name: &'static str, about: &'static str) -> Argument {
-    Argument { name, about, kind: ArgumentKind::Value }
+const fn value(name: &'static str, about: &'static str) -> PackArgument {
+    PackArgument { name, about, kind: PackArgumentKind::Value }
 }
 
 /// What is asked for, and when.
 struct Asked {
-    given: Given,
-    ids: Ids,
+    given: PackArgumentValues,
+    ids: IdGenerator,
     now: Timestamp,
-    today: Day,
+    today: LedgerDay,
 }
 
-const ARGUMENTS: &[Argument] = &[
-    Argument { name: "name", about: "Which one", kind: ArgumentKind::Needed },
+const ARGUMENTS: &[PackArgument] = &[
+    PackArgument { name: "name", about: "Which one", kind: PackArgumentKind::Needed },
     value("unit", "What it is counted in: kg, piece, bag"),
     value("price", "The price of one unit, in rupees"),
     value("low-at", "Be told when no more than this is left"),
@@ -37,7 +39,7 @@ const ARGUMENTS: &[Argument] = &[
 ];
 
 #[async_trait]
-impl Command for SetItem {
+impl PackCommand for SetItemCommand {
     fn name(&self) -> &'static str {
         "item"
     }
@@ -46,12 +48,12 @@ impl Command for SetItem {
         "Show an item; with options, change it, or add it where there is none of this name"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
+    fn arguments(&self) -> &'static [PackArgument] {
         ARGUMENTS
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
-        let today = Day::of(call.now, &zone(call.db, call.tenant).await?);
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
+        let today = LedgerDay::of(call.now, &zone(call.db, call.tenant).await?);
         let asked = Asked { given: call.given.clone(), ids: call.ids.clone(), now: call.now, today };
         let is_change = self.arguments().iter().skip(1).any(|argument| asked.given.has(argument.name));
         let shown = move |tx: &mut Tx<'_>| -> Result<_> {
@@ -78,26 +80,26 @@ impl Command for SetItem {
 }
 
 impl Asked {
-    fn item(&self, tx: &mut Tx<'_>) -> Result<Item> {
+    fn item(&self, tx: &mut Tx<'_>) -> Result<StockItem> {
         let name = self.given.one("name").unwrap_or_default();
         match items::find(tx, name)? {
-            Found::One(item) => Ok(item),
-            Found::Nobody => Err(Error::missing("item", &name)),
-            Found::Choices(several) => {
+            NameMatch::One(item) => Ok(item),
+            NameMatch::Nobody => Err(Error::missing("item", &name)),
+            NameMatch::Choices(several) => {
                 let names: Vec<&str> = several.iter().map(|item| item.name.as_str()).collect();
                 Err(Error::invalid(format!("{name} may be each of {}: write it in full", names.join(", "))))
             }
         }
     }
 
-    fn change(&self, tx: &mut Tx<'_>) -> Result<Item> {
+    fn change(&self, tx: &mut Tx<'_>) -> Result<StockItem> {
         let given = &self.given;
         let before = match self.item(tx) {
             Err(Error::Missing { .. }) => None,
             other => Some(other?),
         };
         let name = given.one("name").unwrap_or_default();
-        let known = NewItem {
+        let known = NewStockItem {
             name: before.as_ref().map_or(name, |item| &item.name).to_owned(),
             unit: match (given.one("unit"), &before) {
                 (Some(unit), _) => unit.to_owned(),
@@ -125,10 +127,10 @@ impl Asked {
 
     fn tax(&self) -> Result<ItemTax> {
         let hsn = self.given.one("hsn").unwrap_or_default().to_owned();
-        let since = Day::from_date(Rate::present_since(self.today.to_date()));
+        let since = LedgerDay::from_date(TaxRate::present_since(self.today.to_date()));
         let bad = |text: &str| Error::invalid(format!("{text} is no day: write it as 2026-11-15"));
         let from = self.given.one("from").map(|text| text.parse().map_err(|_| bad(text))).transpose()?;
-        let from: Day = from.unwrap_or(since);
+        let from: LedgerDay = from.unwrap_or(since);
         let said = self.given.one("gst").map(str::parse).transpose()?;
         let rate = said.or_else(|| tax::known(&hsn, from.to_date()));
         let unknown =

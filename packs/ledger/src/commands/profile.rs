@@ -1,22 +1,24 @@
 //! `munshi ledger profile`: who keeps the books, shown and set.
 
 use async_trait::async_trait;
-use munshi_pack::{Argument, ArgumentKind, Call, Command, CommandFailed, Given};
+use munshi_pack::{
+    PackArgument, PackArgumentKind, PackArgumentValues, PackCommand, PackCommandCall, PackCommandError,
+};
 use munshi_store::Tx;
 use serde_json::json;
 
 use crate::books::details;
-use crate::books::profile::{self, Profile};
+use crate::books::profile::{self, ShopProfile};
 use crate::error::Result;
 use crate::tax::of_gstin;
 
-pub(super) struct SetProfile;
+pub(super) struct SetProfileCommand;
 
-const fn value(name: &'static str, about: &'static str) -> Argument {
-    Argument { name, about, kind: ArgumentKind::Value }
+const fn value(name: &'static str, about: &'static str) -> PackArgument {
+    PackArgument { name, about, kind: PackArgumentKind::Value }
 }
 
-const ARGUMENTS: &[Argument] = &[
+const ARGUMENTS: &[PackArgument] = &[
     value("business", "What the shop is called"),
     value("owner", "The owner's name"),
     value("trade", "What it trades in: kirana, clothes, medicine"),
@@ -30,7 +32,7 @@ const ARGUMENTS: &[Argument] = &[
 ];
 
 #[async_trait]
-impl Command for SetProfile {
+impl PackCommand for SetProfileCommand {
     fn name(&self) -> &'static str {
         "profile"
     }
@@ -39,17 +41,17 @@ impl Command for SetProfile {
         "Show who keeps the books; with options, change it"
     }
 
-    fn arguments(&self) -> &'static [Argument] {
+    fn arguments(&self) -> &'static [PackArgument] {
         ARGUMENTS
     }
 
-    async fn run(&self, call: Call<'_>) -> Result<(), CommandFailed> {
+    async fn run(&self, call: PackCommandCall<'_>) -> Result<(), PackCommandError> {
         let (given, now) = (call.given.clone(), call.now);
         let is_change = self.arguments().iter().any(|argument| given.has(argument.name));
         let profile = match is_change {
             false => call.db.read(call.tenant, profile::get).await?,
             true => {
-                let unit = move |tx: &mut Tx<'_>| -> Result<Profile> {
+                let unit = move |tx: &mut Tx<'_>| -> Result<ShopProfile> {
                     let known = changed(&given, profile::get(tx)?)?;
                     profile::put(tx, &known, now)?;
                     profile::get(tx)
@@ -61,7 +63,7 @@ impl Command for SetProfile {
     }
 }
 
-fn changed(given: &Given, mut profile: Profile) -> Result<Profile> {
+fn changed(given: &PackArgumentValues, mut profile: ShopProfile) -> Result<ShopProfile> {
     let said = |name: &str| given.one(name).map(str::to_owned);
     for (name, part) in [
         ("business", &mut profile.business),
@@ -95,7 +97,7 @@ fn changed(given: &Given, mut profile: Profile) -> Result<Profile> {
     Ok(profile)
 }
 
-fn words(profile: &Profile) -> String {
+fn words(profile: &ShopProfile) -> String {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
     let rows = [
         ("business", profile.business.clone()),

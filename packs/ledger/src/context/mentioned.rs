@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use munshi_lang::names::name_key;
-use munshi_lang::{Certainty, Directory, fold};
-use munshi_store::{Json, Tx, params};
+use munshi_lang::{Certainty, ContactDirectory, fold};
+use munshi_store::{JsonText, Tx, params};
 use munshi_types::Id;
 use uuid::Uuid;
 
 use crate::books::contacts::{self, Contact};
-use crate::books::{ContactId, Item, ItemId, items};
+use crate::books::{ContactId, ItemId, StockItem, items};
 use crate::error::Result;
 
 /// A longer message is read no further.
@@ -21,14 +21,14 @@ const MOST: usize = 5;
 const SHARED: i64 = 50;
 
 /// Names in the books that share bones with the words of a message, and whose they are.
-pub(super) struct Alike {
+pub(super) struct SimilarNames {
     contacts: Vec<(Uuid, String)>,
     items: Vec<(Uuid, String)>,
 }
 
 /// One question to the database, however long the message is.
-pub(super) fn alike(tx: &mut Tx<'_>, message: &str) -> Result<Alike> {
-    let bones = Json::of(&bones(message))?;
+pub(super) fn alike(tx: &mut Tx<'_>, message: &str) -> Result<SimilarNames> {
+    let bones = JsonText::of(&bones(message))?;
     let rows: Vec<(String, Uuid, String)> = tx.all(
         (
             "SELECT kind, subject_id, name FROM (
@@ -51,10 +51,10 @@ pub(super) fn alike(tx: &mut Tx<'_>, message: &str) -> Result<Alike> {
         let those = rows.iter().filter(|(one, ..)| one == kind);
         those.map(|(_, id, name)| (*id, name.clone())).collect()
     };
-    Ok(Alike { contacts: of("contact"), items: of("item") })
+    Ok(SimilarNames { contacts: of("contact"), items: of("item") })
 }
 
-impl Alike {
+impl SimilarNames {
     pub(super) fn contacts(&self, tx: &mut Tx<'_>, message: &str) -> Result<Vec<Contact>> {
         let mut found: Vec<Contact> = Vec::new();
         for id in named(&self.contacts, message) {
@@ -66,7 +66,7 @@ impl Alike {
         Ok(found)
     }
 
-    pub(super) fn items(&self, tx: &mut Tx<'_>, message: &str) -> Result<Vec<Item>> {
+    pub(super) fn items(&self, tx: &mut Tx<'_>, message: &str) -> Result<Vec<StockItem>> {
         let ids = named(&self.items, message);
         ids.into_iter().take(MOST).map(|id| items::get(tx, ItemId::from_uuid(id))).collect()
     }
@@ -74,7 +74,7 @@ impl Alike {
 
 /// Those that a message may name, each once. Of one name that is several people's, all.
 fn named(known: &[(Uuid, String)], message: &str) -> Vec<Uuid> {
-    let directory = Directory::new(known.iter().map(|(_, name)| name.as_str()));
+    let directory = ContactDirectory::new(known.iter().map(|(_, name)| name.as_str()));
     let keys: BTreeSet<String> = words(message).map(fold::key).collect();
     let is_said = |name: &str| name.split_whitespace().all(|word| keys.contains(&fold::key(word)));
     let mut ids: Vec<Uuid> = Vec::new();

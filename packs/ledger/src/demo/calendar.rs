@@ -2,13 +2,13 @@
 
 use jiff::civil::{Date, Weekday};
 
-use crate::books::Day;
+use crate::books::LedgerDay;
 
 /// Feasts that are kept all over the country, each with its day.
 const FEASTS: &str = include_str!("../../lexicon/festivals.txt");
 
 /// How many customers come, in percent of an ordinary day.
-pub(super) fn bustle(day: Day) -> u64 {
+pub(super) fn bustle(day: LedgerDay) -> u64 {
     let week = match day.to_date().weekday() {
         Weekday::Sunday => 140,
         Weekday::Saturday => 125,
@@ -20,7 +20,7 @@ pub(super) fn bustle(day: Day) -> u64 {
 }
 
 /// People stock up in the week before a feast, most on its eve; on the day itself the shop closes early.
-fn feast(day: Day) -> u64 {
+fn feast(day: LedgerDay) -> u64 {
     let ahead = feasts().map(|(feast, name)| (feast.after(day), weight(name)));
     let near = ahead.filter(|(days, _)| (0..=7).contains(days));
     near.map(|(days, weight)| match days {
@@ -41,14 +41,14 @@ fn weight(name: &str) -> u64 {
 }
 
 /// The first of the month is when people pay what they owe, and the shop its rent.
-pub(super) fn is_payday(day: Day) -> bool {
+pub(super) fn is_payday(day: LedgerDay) -> bool {
     (1..=5).contains(&day.to_date().day())
 }
 
-fn feasts() -> impl Iterator<Item = (Day, &'static str)> {
+fn feasts() -> impl Iterator<Item = (LedgerDay, &'static str)> {
     FEASTS.lines().filter_map(|line| {
         let (day, name) = line.split_once(' ')?;
-        Some((Day::from_date(day.parse::<Date>().ok()?), name))
+        Some((LedgerDay::from_date(day.parse::<Date>().ok()?), name))
     })
 }
 

@@ -5,10 +5,13 @@ use std::time::Duration;
 use munshi_store::Tx;
 use munshi_types::{Money, Random, Timestamp};
 
-use super::Telling;
+use super::DemoContext;
 use super::calendar::{bustle, is_payday};
 use super::stage::book;
-use crate::books::{Act, ContactId, Day, ItemId, Lent, Line, Means, Quantity, Settled, Writing, balances};
+use crate::books::{
+    BookingContext, ContactId, CreditAsset, ItemId, ItemQuantity, LedgerDay, PaymentMeans, PaymentTerms,
+    Quantity, ShopTransaction, balances,
+};
 use crate::error::Result;
 
 /// Customers of an ordinary day who pay at once.
@@ -21,7 +24,7 @@ const SHORT_DAYS: i64 = 12;
 
 /// How somebody pays what they owe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Manner {
+pub(super) enum DemoPaymentHabit {
     /// Within days.
     Prompt,
     /// At the beginning of the month.
@@ -31,13 +34,13 @@ pub(super) enum Manner {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Customer {
+pub(super) struct DemoCustomer {
     pub id: ContactId,
-    pub manner: Manner,
+    pub manner: DemoPaymentHabit,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Goods {
+pub(super) struct DemoGoods {
     pub id: ItemId,
     pub name: String,
     pub unit: String,
@@ -49,26 +52,26 @@ pub(super) struct Goods {
 
 /// A history while it is written.
 #[derive(Debug)]
-pub struct Play {
-    next: Day,
-    goods: Vec<Goods>,
-    customers: Vec<Customer>,
+pub struct DemoHistory {
+    next: LedgerDay,
+    goods: Vec<DemoGoods>,
+    customers: Vec<DemoCustomer>,
     suppliers: Vec<ContactId>,
 }
 
-impl Play {
+impl DemoHistory {
     pub(super) fn new(
-        first: Day,
-        goods: Vec<Goods>,
-        customers: Vec<Customer>,
+        first: LedgerDay,
+        goods: Vec<DemoGoods>,
+        customers: Vec<DemoCustomer>,
         suppliers: Vec<ContactId>,
     ) -> Self {
         Self { next: first, goods, customers, suppliers }
     }
 
     /// Writes one day, in the order it happened; false when there is none left.
-    pub(super) fn day(&mut self, tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<bool> {
-        let (day, today) = (self.next, Day::of(telling.now, telling.zone));
+    pub(super) fn day(&mut self, tx: &mut Tx<'_>, telling: &DemoContext<'_>) -> Result<bool> {
+        let (day, today) = (self.next, LedgerDay::of(telling.now, telling.zone));
         if day > today {
             return Ok(false);
         }
@@ -78,15 +81,15 @@ impl Play {
             if moment > telling.now {
                 break;
             }
-            let writing = Writing { ids: telling.ids, now: moment, zone: telling.zone };
+            let writing = BookingContext { ids: telling.ids, now: moment, zone: telling.zone };
             self.happen(tx, &writing, telling.random, event)?;
         }
-        self.next = Day::from_date(day.to_date().tomorrow().unwrap_or(day.to_date()));
+        self.next = LedgerDay::from_date(day.to_date().tomorrow().unwrap_or(day.to_date()));
         Ok(self.next > day)
     }
 
     /// What will happen, by the minute.
-    fn events(&self, random: &dyn Random, day: Day, today: Day) -> Vec<(u64, Event)> {
+    fn events(&self, random: &dyn Random, day: LedgerDay, today: LedgerDay) -> Vec<(u64, Event)> {
         let mut events = Vec::new();
         let mut at_some_time = |event: Event| events.push((random.below(MINUTES), event));
         let customers = ORDINARY * bustle(day) / 100;
@@ -97,10 +100,10 @@ impl Play {
                 at_some_time(Event::Credit(number));
             }
             let pays = match customer.manner {
-                Manner::Prompt => random.below(100) < 24,
-                Manner::Monthly => is_payday(day) && random.below(100) < 45,
+                DemoPaymentHabit::Prompt => random.below(100) < 24,
+                DemoPaymentHabit::Monthly => is_payday(day) && random.below(100) < 45,
                 // The last of it was long ago.
-                Manner::Late => today.after(day) > 45 && random.below(100) < 4,
+                DemoPaymentHabit::Late => today.after(day) > 45 && random.below(100) < 4,
             };
             if pays {
                 at_some_time(Event::Payment(number));
@@ -117,8 +120,8 @@ impl Play {
 
     /// What is bought: whatever is at a third of its full stock. The oil is forgotten in the last days.
     fn restock(&self, random: &dyn Random, days_ago: i64) -> Vec<Event> {
-        let is_short = |goods: &Goods| goods.stock.as_thousandths() * 3 < goods.full.as_thousandths();
-        let is_forgotten = |goods: &Goods| goods.name == SHORT && days_ago < SHORT_DAYS;
+        let is_short = |goods: &DemoGoods| goods.stock.as_thousandths() * 3 < goods.full.as_thousandths();
+        let is_forgotten = |goods: &DemoGoods| goods.name == SHORT && days_ago < SHORT_DAYS;
         let wanted =
             self.goods.iter().enumerate().filter(|(_, goods)| is_short(goods) && !is_forgotten(goods));
         wanted.filter(|_| random.below(100) < 70).map(|(number, _)| Event::Purchase(number)).collect()
@@ -127,23 +130,29 @@ impl Play {
     fn happen(
         &mut self,
         tx: &mut Tx<'_>,
-        writing: &Writing<'_>,
+        writing: &BookingContext<'_>,
         random: &dyn Random,
         event: Event,
     ) -> Result<()> {
         match event {
             Event::Sale => {
                 let Some((amount, line, words)) = self.take(random) else { return Ok(()) };
-                let settled = Settled::Now(means(random));
-                book(tx, writing, Act::Sale { amount, settled, party: None, lines: vec![line] }, &words)
+                let settled = PaymentTerms::Now(means(random));
+                book(
+                    tx,
+                    writing,
+                    ShopTransaction::Sale { amount, settled, party: None, lines: vec![line] },
+                    &words,
+                )
             }
             Event::Credit(number) => self.lend(tx, writing, random, number),
             Event::Payment(number) => self.receive(tx, writing, random, number),
             Event::Purchase(number) => self.buy(tx, writing, number),
             Event::Settle => self.settle(tx, writing),
             Event::Expense(category, rupees) => {
-                let (amount, settled) = (Money::from_rupees(rupees)?, Settled::Now(Means::Cash));
-                let act = Act::Expense { amount, category: category.to_owned(), settled, party: None };
+                let (amount, settled) = (Money::from_rupees(rupees)?, PaymentTerms::Now(PaymentMeans::Cash));
+                let act =
+                    ShopTransaction::Expense { amount, category: category.to_owned(), settled, party: None };
                 book(tx, writing, act, category)
             }
         }
@@ -152,39 +161,45 @@ impl Play {
     fn lend(
         &mut self,
         tx: &mut Tx<'_>,
-        writing: &Writing<'_>,
+        writing: &BookingContext<'_>,
         random: &dyn Random,
         number: usize,
     ) -> Result<()> {
         let Some(party) = self.customers.get(number).map(|customer| customer.id) else { return Ok(()) };
         let Some((amount, line, words)) = self.take(random) else { return Ok(()) };
-        book(tx, writing, Act::CreditGiven { party, amount, lent: Lent::Goods, lines: vec![line] }, &words)
+        book(
+            tx,
+            writing,
+            ShopTransaction::CreditGiven { party, amount, lent: CreditAsset::Goods, lines: vec![line] },
+            &words,
+        )
     }
 
     /// They pay what they owe: all of it, or a part in whole hundreds.
     fn receive(
         &self,
         tx: &mut Tx<'_>,
-        writing: &Writing<'_>,
+        writing: &BookingContext<'_>,
         random: &dyn Random,
         number: usize,
     ) -> Result<()> {
         let Some(customer) = self.customers.get(number) else { return Ok(()) };
         let owed = balances::of(tx, customer.id)?;
         let part = match customer.manner {
-            Manner::Late => Money::from_paise(owed.as_paise() / 4 / 10_000 * 10_000),
+            DemoPaymentHabit::Late => Money::from_paise(owed.as_paise() / 4 / 10_000 * 10_000),
             _ if random.below(3) == 0 => Money::from_paise(owed.as_paise() / 2 / 10_000 * 10_000),
             _ => owed,
         };
         if part <= Money::ZERO {
             return Ok(());
         }
-        let act = Act::PaymentReceived { party: Some(customer.id), amount: part, means: means(random) };
+        let act =
+            ShopTransaction::PaymentReceived { party: Some(customer.id), amount: part, means: means(random) };
         book(tx, writing, act, "paid what was owed")
     }
 
     /// The supplier brings what is missing, at four fifths of the price, on credit.
-    fn buy(&mut self, tx: &mut Tx<'_>, writing: &Writing<'_>, number: usize) -> Result<()> {
+    fn buy(&mut self, tx: &mut Tx<'_>, writing: &BookingContext<'_>, number: usize) -> Result<()> {
         let supplier = self.suppliers.get(number % self.suppliers.len().max(1)).copied();
         let (Some(goods), Some(party)) = (self.goods.get_mut(number), supplier) else { return Ok(()) };
         let missing = goods.full.as_thousandths() - goods.stock.as_thousandths();
@@ -195,22 +210,33 @@ impl Play {
         }
         goods.stock = goods.full;
         let words = format!("{} {quantity} {}", goods.name, goods.unit);
-        let lines = vec![Line { item: goods.id, quantity }];
-        book(tx, writing, Act::CreditTaken { party, amount, lent: Lent::Goods, lines }, &words)
+        let lines = vec![ItemQuantity { item: goods.id, quantity }];
+        book(
+            tx,
+            writing,
+            ShopTransaction::CreditTaken { party, amount, lent: CreditAsset::Goods, lines },
+            &words,
+        )
     }
 
     /// Once a week suppliers are paid what they are owed, as far as there is money; the week's cash goes to the bank.
-    fn settle(&self, tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<()> {
+    fn settle(&self, tx: &mut Tx<'_>, writing: &BookingContext<'_>) -> Result<()> {
         let standing = balances::standing(tx)?;
         let banked = Money::from_paise((standing.cash.as_paise() - 1_500_000) / 100_000 * 100_000);
         if banked > Money::ZERO {
-            book(tx, writing, Act::Transfer { amount: banked, from: Means::Cash }, "cash to the bank")?;
+            book(
+                tx,
+                writing,
+                ShopTransaction::Transfer { amount: banked, from: PaymentMeans::Cash },
+                "cash to the bank",
+            )?;
         }
         for party in &self.suppliers {
             let owed = balances::of(tx, *party)?.negated()?;
             let amount = owed.min(balances::standing(tx)?.bank);
             if amount > Money::ZERO {
-                let act = Act::PaymentMade { party: Some(*party), amount, means: Means::Bank };
+                let act =
+                    ShopTransaction::PaymentMade { party: Some(*party), amount, means: PaymentMeans::Bank };
                 book(tx, writing, act, "paid the week's goods")?;
             }
         }
@@ -218,7 +244,7 @@ impl Play {
     }
 
     /// Something off the shelf: what it is, how much and for how much. None where the shelf is empty.
-    fn take(&mut self, random: &dyn Random) -> Option<(Money, Line, String)> {
+    fn take(&mut self, random: &dyn Random) -> Option<(Money, ItemQuantity, String)> {
         let number = usize::try_from(random.below(self.goods.len().try_into().ok()?)).ok()?;
         let goods = self.goods.get_mut(number)?;
         let most = if goods.price.as_paise() > 10_000 { 2 } else { 6 };
@@ -230,7 +256,7 @@ impl Play {
         goods.stock = Quantity::from_thousandths(goods.stock.as_thousandths() - quantity.as_thousandths());
         let amount = goods.price.times(count).ok()?;
         let words = format!("{} {quantity} {}", goods.name, goods.unit);
-        Some((amount, Line { item: goods.id, quantity }, words))
+        Some((amount, ItemQuantity { item: goods.id, quantity }, words))
     }
 }
 
@@ -245,7 +271,7 @@ enum Event {
     Expense(&'static str, i64),
 }
 
-fn expenses(random: &dyn Random, day: Day) -> Vec<Event> {
+fn expenses(random: &dyn Random, day: LedgerDay) -> Vec<Event> {
     let date = day.to_date();
     let mut events = Vec::new();
     match date.day() {
@@ -266,11 +292,11 @@ fn expenses(random: &dyn Random, day: Day) -> Vec<Event> {
 }
 
 /// Two of five pay by phone.
-fn means(random: &dyn Random) -> Means {
-    if random.below(5) < 2 { Means::Bank } else { Means::Cash }
+fn means(random: &dyn Random) -> PaymentMeans {
+    if random.below(5) < 2 { PaymentMeans::Bank } else { PaymentMeans::Cash }
 }
 
-fn at(day: Day, minute: u64, telling: &Telling<'_>) -> Timestamp {
+fn at(day: LedgerDay, minute: u64, telling: &DemoContext<'_>) -> Timestamp {
     let morning = day.noon(telling.zone).minus(Duration::from_secs(12 * 3_600 - OPENS * 60));
     morning.plus(Duration::from_secs(minute * 60))
 }

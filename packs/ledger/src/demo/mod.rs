@@ -12,20 +12,20 @@ mod history;
 mod stage;
 
 use munshi_store::Tx;
-use munshi_types::{Ids, Random, Timestamp, Zone};
+use munshi_types::{IdGenerator, Random, Timestamp, Zone};
 
-use crate::books::{Day, balances};
+use crate::books::{LedgerDay, balances};
 use crate::error::Result;
 
-pub use history::Play;
+pub use history::DemoHistory;
 
 /// A history of this many days and the hours of today.
 pub const DAYS: u16 = 90;
 
 /// How a demo is written.
 #[derive(Clone, Copy, Debug)]
-pub struct Telling<'a> {
-    pub ids: &'a Ids,
+pub struct DemoContext<'a> {
+    pub ids: &'a IdGenerator,
     pub random: &'a dyn Random,
     pub now: Timestamp,
     pub zone: &'a Zone,
@@ -33,16 +33,16 @@ pub struct Telling<'a> {
 
 /// Opens the shop: profile, people, goods, and how things stood when its books began. None where the books are not
 /// empty: nobody's own books are played with.
-pub fn open(tx: &mut Tx<'_>, telling: &Telling<'_>, days: u16) -> Result<Option<Play>> {
+pub fn open(tx: &mut Tx<'_>, telling: &DemoContext<'_>, days: u16) -> Result<Option<DemoHistory>> {
     if balances::standing(tx)?.entries > 0 {
         return Ok(None);
     }
-    let today = Day::of(telling.now, telling.zone);
+    let today = LedgerDay::of(telling.now, telling.zone);
     let first = (0..days).fold(today, |day, _| day.before());
     stage::open(tx, telling, first).map(Some)
 }
 
 /// Writes the next day of the history; false when today is written.
-pub fn play(tx: &mut Tx<'_>, telling: &Telling<'_>, play: &mut Play) -> Result<bool> {
+pub fn play(tx: &mut Tx<'_>, telling: &DemoContext<'_>, play: &mut DemoHistory) -> Result<bool> {
     play.day(tx, telling)
 }

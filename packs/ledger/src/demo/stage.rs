@@ -4,18 +4,18 @@ use munshi_store::Tx;
 use munshi_types::tier::LanguageCode;
 use munshi_types::{Id, Money};
 
-use super::Telling;
-use super::history::{Customer, Goods, Manner, Play};
+use super::DemoContext;
+use super::history::{DemoCustomer, DemoGoods, DemoHistory, DemoPaymentHabit};
 use crate::books::contacts::{self, NewContact};
-use crate::books::details::{self, Details};
-use crate::books::profile::{self, Profile};
+use crate::books::details::{self, ContactDetails};
+use crate::books::profile::{self, ShopProfile};
 use crate::books::taxes::{self, ItemTax};
 use crate::books::{
-    self, Act, ContactId, Day, EntryKey, Means, NewEntry, NewItem, Opening, Quantity, Roles, Said, Source,
-    Writing, items,
+    self, BookingContext, ContactId, ContactRoles, EntryKey, EntryProvenance, LedgerDay, LedgerEntrySource,
+    NewLedgerEntry, NewStockItem, OpeningBalance, PaymentMeans, Quantity, ShopTransaction, items,
 };
 use crate::error::Result;
-use crate::tax::Rate;
+use crate::tax::TaxRate;
 
 /// Name, unit, price in rupees, what is there at first, and when to be told: the oil runs short.
 const GOODS: [(&str, &str, i64, i64, i64); 14] = [
@@ -36,105 +36,119 @@ const GOODS: [(&str, &str, i64, i64, i64); 14] = [
 ];
 
 /// Their name, how they pay, and the language they are written to in.
-const CUSTOMERS: [(&str, Manner, &str); 11] = [
-    ("Ramesh Yadav", Manner::Prompt, "hi-latn"),
-    ("Sunita Devi", Manner::Prompt, "hi"),
-    ("Imran Khan", Manner::Monthly, "hi-latn"),
-    ("Lakshmi Iyer", Manner::Monthly, "ta"),
-    ("Harpreet Singh", Manner::Monthly, "pa"),
-    ("Meena Patil", Manner::Prompt, "mr"),
-    ("Anil Deshmukh", Manner::Late, "mr"),
-    ("Farida Shaikh", Manner::Monthly, "hi-latn"),
-    ("Joseph Kurian", Manner::Prompt, "ml"),
-    ("Bablu Chaiwala", Manner::Monthly, "hi-latn"),
-    ("Kavita Joshi", Manner::Prompt, "gu"),
+const CUSTOMERS: [(&str, DemoPaymentHabit, &str); 11] = [
+    ("Ramesh Yadav", DemoPaymentHabit::Prompt, "hi-latn"),
+    ("Sunita Devi", DemoPaymentHabit::Prompt, "hi"),
+    ("Imran Khan", DemoPaymentHabit::Monthly, "hi-latn"),
+    ("Lakshmi Iyer", DemoPaymentHabit::Monthly, "ta"),
+    ("Harpreet Singh", DemoPaymentHabit::Monthly, "pa"),
+    ("Meena Patil", DemoPaymentHabit::Prompt, "mr"),
+    ("Anil Deshmukh", DemoPaymentHabit::Late, "mr"),
+    ("Farida Shaikh", DemoPaymentHabit::Monthly, "hi-latn"),
+    ("Joseph Kurian", DemoPaymentHabit::Prompt, "ml"),
+    ("Bablu Chaiwala", DemoPaymentHabit::Monthly, "hi-latn"),
+    ("Kavita Joshi", DemoPaymentHabit::Prompt, "gu"),
 ];
 
 const SUPPLIERS: [&str; 3] = ["Gupta Traders", "Shree Dairy", "Balaji Agencies"];
 
-pub(super) fn open(tx: &mut Tx<'_>, telling: &Telling<'_>, first: Day) -> Result<Play> {
+pub(super) fn open(tx: &mut Tx<'_>, telling: &DemoContext<'_>, first: LedgerDay) -> Result<DemoHistory> {
     let began = first.before().noon(telling.zone);
-    let writing = Writing { ids: telling.ids, now: began, zone: telling.zone };
+    let writing = BookingContext { ids: telling.ids, now: began, zone: telling.zone };
     profile::put(tx, &shop(), began)?;
     let customers = people(tx, &writing)?;
     let suppliers = suppliers(tx, &writing)?;
     let goods = goods(tx, &writing)?;
-    for (means, rupees) in [(Means::Cash, 18_500), (Means::Bank, 64_000)] {
+    for (means, rupees) in [(PaymentMeans::Cash, 18_500), (PaymentMeans::Bank, 64_000)] {
         let balance = Money::from_rupees(rupees)?;
         book(
             tx,
             &writing,
-            Act::Opening(Opening::Money { means, balance }),
+            ShopTransaction::Opening(OpeningBalance::Money { means, balance }),
             "cash and bank at the beginning",
         )?;
     }
-    Ok(Play::new(first, goods, customers, suppliers))
+    Ok(DemoHistory::new(first, goods, customers, suppliers))
 }
 
-fn shop() -> Profile {
-    Profile {
+fn shop() -> ShopProfile {
+    ShopProfile {
         business: "Annapurna Kirana".to_owned(),
         owner: "Savita Kulkarni".to_owned(),
         trade: "kirana".to_owned(),
         place: "14 Tulsi Lane, Pune".to_owned(),
         state: "27".to_owned(),
         upi: Some("annapurna.demo@upi".to_owned()),
-        ..Profile::default()
+        ..ShopProfile::default()
     }
 }
 
-fn people(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<Customer>> {
+fn people(tx: &mut Tx<'_>, writing: &BookingContext<'_>) -> Result<Vec<DemoCustomer>> {
     let mut customers = Vec::new();
     for (number, (name, manner, language)) in (10_i64..).zip(CUSTOMERS) {
         let new = NewContact {
             name: name.to_owned(),
-            roles: Roles { customer: true, ..Roles::default() },
+            roles: ContactRoles { customer: true, ..ContactRoles::default() },
             // The office of telephones gives such numbers to nobody.
             phone: Some(format!("+919999900{number:03}")),
-            limit: (manner == Manner::Late).then(|| Money::from_rupees(6_000)).transpose()?,
+            limit: (manner == DemoPaymentHabit::Late).then(|| Money::from_rupees(6_000)).transpose()?,
         };
         let contact = contacts::add(tx, writing.ids, writing.now, &new)?;
-        let said = Details { language: language.parse::<LanguageCode>().ok(), ..Details::default() };
+        let said =
+            ContactDetails { language: language.parse::<LanguageCode>().ok(), ..ContactDetails::default() };
         details::put(tx, contact.id, &said, writing.now)?;
-        customers.push(Customer { id: contact.id, manner });
+        customers.push(DemoCustomer { id: contact.id, manner });
     }
     Ok(customers)
 }
 
-fn suppliers(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<ContactId>> {
+fn suppliers(tx: &mut Tx<'_>, writing: &BookingContext<'_>) -> Result<Vec<ContactId>> {
     let mut ids = Vec::new();
     for name in SUPPLIERS {
-        let roles = Roles { supplier: true, ..Roles::default() };
+        let roles = ContactRoles { supplier: true, ..ContactRoles::default() };
         let new = NewContact { name: name.to_owned(), roles, ..NewContact::default() };
         ids.push(contacts::add(tx, writing.ids, writing.now, &new)?.id);
     }
     Ok(ids)
 }
 
-fn goods(tx: &mut Tx<'_>, writing: &Writing<'_>) -> Result<Vec<Goods>> {
+fn goods(tx: &mut Tx<'_>, writing: &BookingContext<'_>) -> Result<Vec<DemoGoods>> {
     let mut goods = Vec::new();
     for (name, unit, price, stock, low) in GOODS {
         let (price, stock) = (Money::from_rupees(price)?, Quantity::from_thousandths(stock * 1_000));
         let low_at = Some(Quantity::from_thousandths(low * 1_000));
-        let new = NewItem { name: name.to_owned(), unit: unit.to_owned(), price: Some(price), low_at };
+        let new = NewStockItem { name: name.to_owned(), unit: unit.to_owned(), price: Some(price), low_at };
         let item = items::add(tx, writing.ids, writing.now, &new)?;
         let tax = ItemTax {
             hsn: String::new(),
-            rate: Rate::from_hundredths(500),
-            from: Day::from_date(Rate::present_since(Day::of(writing.now, writing.zone).to_date())),
+            rate: TaxRate::from_hundredths(500),
+            from: LedgerDay::from_date(TaxRate::present_since(
+                LedgerDay::of(writing.now, writing.zone).to_date(),
+            )),
         };
         taxes::put(tx, item.id, &tax, writing.now)?;
-        let lines = vec![books::Line { item: item.id, quantity: stock }];
-        book(tx, writing, Act::Opening(Opening::Stock { lines }), "stock at the beginning")?;
-        goods.push(Goods { id: item.id, name: item.name, unit: item.unit, price, full: stock, stock });
+        let lines = vec![books::ItemQuantity { item: item.id, quantity: stock }];
+        book(
+            tx,
+            writing,
+            ShopTransaction::Opening(OpeningBalance::Stock { lines }),
+            "stock at the beginning",
+        )?;
+        goods.push(DemoGoods { id: item.id, name: item.name, unit: item.unit, price, full: stock, stock });
     }
     Ok(goods)
 }
 
 /// Books something under a key of its own, at the time that is being played.
-pub(super) fn book(tx: &mut Tx<'_>, writing: &Writing<'_>, act: Act, words: &str) -> Result<()> {
+pub(super) fn book(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    act: ShopTransaction,
+    words: &str,
+) -> Result<()> {
     let key = EntryKey::new(writing.ids.next::<books::LedgerEntryId>().as_uuid());
-    let new = NewEntry { key, act, said: Said::new(Source::Owner, words, writing.now) };
+    let new =
+        NewLedgerEntry { key, act, said: EntryProvenance::new(LedgerEntrySource::Owner, words, writing.now) };
     books::book(tx, writing, &new)?;
     Ok(())
 }

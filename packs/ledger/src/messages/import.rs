@@ -6,14 +6,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use munshi_store::{Db, Tx};
-use munshi_types::{Ids, Money, TenantId, Timestamp, Zone};
+use munshi_types::{IdGenerator, Money, TenantId, Timestamp, Zone};
 use serde::{Serialize, Serializer};
 
-use super::phone::{Message, Row};
-use super::{Arrived, Consent, Outcome, Question, Told, is_sure, take};
-use crate::books::{EntryKey, Writing};
+use super::phone::{PhoneBackupRow, PhoneSms};
+use super::{IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome, SmsTimeSource, is_sure, take};
+use crate::books::{BookingContext, EntryKey};
 use crate::error::{Error, Result};
-use crate::sms::{Direction, Nothing};
+use crate::sms::{NonPaymentReason, PaymentDirection};
 
 /// So many messages share a transaction.
 const TOGETHER: usize = 100;
@@ -21,7 +21,7 @@ const TOGETHER: usize = 100;
 /// What came of one message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Taken {
+pub enum SmsImportOutcome {
     Booked {
         entry: i64,
     },
@@ -31,7 +31,7 @@ pub enum Taken {
     },
     /// A person has to say: what was read, and what is in doubt.
     Question {
-        kind: Direction,
+        kind: PaymentDirection,
         #[serde(serialize_with = "rupees")]
         amount: Money,
         counterparty: Option<String>,
@@ -40,7 +40,7 @@ pub enum Taken {
         is_only_large: bool,
     },
     Nothing {
-        reason: Nothing,
+        reason: NonPaymentReason,
         why: &'static str,
     },
     Unreadable {
@@ -50,10 +50,10 @@ pub enum Taken {
 
 /// A row of the file with what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct SmsImportLine {
     pub row: u64,
     #[serde(flatten)]
-    pub taken: Taken,
+    pub taken: SmsImportOutcome,
     /// The message, where a person has to look at it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -61,7 +61,7 @@ pub struct Line {
 
 /// How many messages ended how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct SmsImportTotals {
     pub booked: u64,
     pub known: u64,
     pub questions: u64,
@@ -80,32 +80,32 @@ fn rupees<S: Serializer>(amount: &Money, serializer: S) -> std::result::Result<S
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct SmsImportReport {
     #[serde(flatten)]
-    pub count: Count,
+    pub count: SmsImportTotals,
     /// Why nothing was booked, and how often.
     pub reasons: BTreeMap<&'static str, u64>,
     /// Every row, in the order of the file.
-    pub lines: Vec<Line>,
+    pub lines: Vec<SmsImportLine>,
     /// Whether anything was written.
     pub is_applied: bool,
 }
 
 /// Where messages go, and how.
 #[derive(Clone, Debug)]
-pub struct Import {
+pub struct SmsImport {
     pub db: Db,
     pub tenant: TenantId,
     pub zone: Zone,
-    pub ids: Ids,
+    pub ids: IdGenerator,
     pub now: Timestamp,
-    pub mode: Mode,
+    pub mode: SmsImportMode,
     /// Rows to whose question a person has said yes.
     pub agreed: Arc<Vec<u64>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum SmsImportMode {
     /// Says what would happen, and undoes it.
     Rehearse,
     Apply,
@@ -113,7 +113,7 @@ pub enum Mode {
 
 /// Undoes a rehearsal's transaction with what it found.
 enum Stop {
-    Rehearsed(Vec<(Line, Money, Option<Direction>)>),
+    Rehearsed(Vec<(SmsImportLine, Money, Option<PaymentDirection>)>),
     Failed(Error),
 }
 
@@ -124,16 +124,21 @@ impl From<munshi_store::Error> for Stop {
 }
 
 /// Takes all rows, and says after each transaction how many are done.
-pub async fn import(into: &Import, mut rows: Vec<Row>, mut tell: impl FnMut(usize)) -> Result<Report> {
-    let came = |row: &Row| row.message.as_ref().ok().and_then(|message| message.at);
+pub async fn import(
+    into: &SmsImport,
+    mut rows: Vec<PhoneBackupRow>,
+    mut tell: impl FnMut(usize),
+) -> Result<SmsImportReport> {
+    let came = |row: &PhoneBackupRow| row.message.as_ref().ok().and_then(|message| message.at);
     rows.sort_by_key(|row| (came(row), row.number));
-    let mut report = Report { is_applied: into.mode == Mode::Apply, ..Report::default() };
+    let mut report =
+        SmsImportReport { is_applied: into.mode == SmsImportMode::Apply, ..SmsImportReport::default() };
     let all = rows.len();
     // What is undone is not seen by what follows, so a rehearsal is one transaction: then its report is the truth.
-    let together = if into.mode == Mode::Apply { TOGETHER } else { all };
+    let together = if into.mode == SmsImportMode::Apply { TOGETHER } else { all };
     let mut rows = rows.into_iter();
     loop {
-        let some: Arc<Vec<Row>> = Arc::new(rows.by_ref().take(together).collect());
+        let some: Arc<Vec<PhoneBackupRow>> = Arc::new(rows.by_ref().take(together).collect());
         if some.is_empty() {
             break;
         }
@@ -145,8 +150,8 @@ pub async fn import(into: &Import, mut rows: Vec<Row>, mut tell: impl FnMut(usiz
                 .collect::<Result<Vec<_>>>()
                 .map_err(Stop::Failed)?;
             match own.mode {
-                Mode::Apply => Ok(taken),
-                Mode::Rehearse => Err(Stop::Rehearsed(taken)),
+                SmsImportMode::Apply => Ok(taken),
+                SmsImportMode::Rehearse => Err(Stop::Rehearsed(taken)),
             }
         };
         let taken = match into.db.write(into.tenant, unit).await {
@@ -161,18 +166,26 @@ pub async fn import(into: &Import, mut rows: Vec<Row>, mut tell: impl FnMut(usiz
 }
 
 /// One row by itself: what is wrong with it undoes nothing of the others. Only an ailing store ends the whole.
-fn one(tx: &mut Tx<'_>, into: &Import, row: &Row) -> Result<(Line, Money, Option<Direction>)> {
+fn one(
+    tx: &mut Tx<'_>,
+    into: &SmsImport,
+    row: &PhoneBackupRow,
+) -> Result<(SmsImportLine, Money, Option<PaymentDirection>)> {
     let unreadable = |why: String, text: Option<String>| {
-        (Line { row: row.number, taken: Taken::Unreadable { why }, text }, Money::ZERO, None)
+        (
+            SmsImportLine { row: row.number, taken: SmsImportOutcome::Unreadable { why }, text },
+            Money::ZERO,
+            None,
+        )
     };
     let message = match &row.message {
         Ok(message) => message,
         Err(why) => return Ok(unreadable(why.clone(), None)),
     };
     if message.is_sent {
-        let (reason, why) = (Nothing::Other, "the phone's owner wrote it");
+        let (reason, why) = (NonPaymentReason::Other, "the phone's owner wrote it");
         return Ok((
-            Line { row: row.number, taken: Taken::Nothing { reason, why }, text: None },
+            SmsImportLine { row: row.number, taken: SmsImportOutcome::Nothing { reason, why }, text: None },
             Money::ZERO,
             None,
         ));
@@ -184,45 +197,49 @@ fn one(tx: &mut Tx<'_>, into: &Import, row: &Row) -> Result<(Line, Money, Option
     }
 }
 
-fn booked(tx: &mut Tx<'_>, into: &Import, number: u64, message: &Message) -> Result<Outcome> {
+fn booked(tx: &mut Tx<'_>, into: &SmsImport, number: u64, message: &PhoneSms) -> Result<SmsOutcome> {
     let at = message.at.unwrap_or(into.now);
     if at > into.now.plus(std::time::Duration::from_secs(86_400)) {
         return Err(Error::invalid(format!("{at} lies ahead: the phone's clock was wrong")));
     }
     let sender = message.sender.as_deref().unwrap_or_default();
     let when = message.at.map(|at| at.as_micros().to_be_bytes()).unwrap_or_default();
-    let arrived = Arrived {
+    let arrived = IncomingSms {
         key: EntryKey::of(&[b"message", sender.as_bytes(), &when, message.text.as_bytes()]),
         text: &message.text,
         sender: message.sender.as_deref(),
         at,
-        told: if message.at.is_some() { Told::ByPhone } else { Told::ByPerson },
+        told: if message.at.is_some() { SmsTimeSource::ByPhone } else { SmsTimeSource::ByPerson },
         by: None,
     };
-    let writing = Writing { ids: &into.ids, now: into.now, zone: &into.zone };
-    let consent = if into.agreed.contains(&number) { Consent::Given } else { Consent::Open };
+    let writing = BookingContext { ids: &into.ids, now: into.now, zone: &into.zone };
+    let consent = if into.agreed.contains(&number) { SmsConsent::Given } else { SmsConsent::Open };
     take(tx, &writing, &arrived, consent)
 }
 
-fn lined(row: u64, message: &Message, outcome: Outcome) -> (Line, Money, Option<Direction>) {
+fn lined(
+    row: u64,
+    message: &PhoneSms,
+    outcome: SmsOutcome,
+) -> (SmsImportLine, Money, Option<PaymentDirection>) {
     let (mut amount, mut way) = (Money::ZERO, None);
     let mut text = None;
     let taken = match outcome {
-        Outcome::Booked(booked) => {
+        SmsOutcome::Booked(booked) => {
             (amount, way) = (booked.payment.amount, Some(booked.payment.direction));
-            Taken::Booked { entry: booked.entry.number }
+            SmsImportOutcome::Booked { entry: booked.entry.number }
         }
-        Outcome::Known(entry) => Taken::Known { entry: entry.number },
-        Outcome::Question(question) => {
+        SmsOutcome::Known(entry) => SmsImportOutcome::Known { entry: entry.number },
+        SmsOutcome::Question(question) => {
             text = Some(message.text.clone());
             asked(&question)
         }
-        Outcome::Nothing(reason) => Taken::Nothing { reason, why: reason.as_str() },
+        SmsOutcome::Nothing(reason) => SmsImportOutcome::Nothing { reason, why: reason.as_str() },
     };
-    (Line { row, taken, text }, amount, way)
+    (SmsImportLine { row, taken, text }, amount, way)
 }
 
-fn asked(question: &Question) -> Taken {
+fn asked(question: &PaymentQuestion) -> SmsImportOutcome {
     let payment = &question.payment;
     let mut why: Vec<String> = Vec::new();
     if let Some(like) = &question.like {
@@ -235,7 +252,7 @@ fn asked(question: &Question) -> Taken {
         why.push("it is a large amount".to_owned());
     }
     let why = why.join("; ");
-    Taken::Question {
+    SmsImportOutcome::Question {
         kind: payment.direction,
         amount: payment.amount,
         counterparty: payment.counterparty.clone(),
@@ -244,11 +261,12 @@ fn asked(question: &Question) -> Taken {
     }
 }
 
-impl Report {
+impl SmsImportReport {
     /// Takes over what came of some rows when they were taken again, after a person has answered.
     pub fn put(&mut self, again: Self) -> Result<()> {
-        let is_again = |line: &Line| again.lines.iter().any(|other| other.row == line.row);
-        let (before, kept): (Vec<Line>, Vec<Line>) = self.lines.drain(..).partition(is_again);
+        let is_again = |line: &SmsImportLine| again.lines.iter().any(|other| other.row == line.row);
+        let (before, kept): (Vec<SmsImportLine>, Vec<SmsImportLine>) =
+            self.lines.drain(..).partition(is_again);
         self.lines = kept;
         let gone = u64::try_from(before.len()).unwrap_or(u64::MAX);
         self.count.questions = self.count.questions.saturating_sub(gone);
@@ -261,21 +279,21 @@ impl Report {
         Ok(())
     }
 
-    fn add(&mut self, line: Line, amount: Money, way: Option<Direction>) -> Result<()> {
+    fn add(&mut self, line: SmsImportLine, amount: Money, way: Option<PaymentDirection>) -> Result<()> {
         match way {
-            Some(Direction::Credit) => self.count.came_in = self.count.came_in.plus(amount)?,
-            Some(Direction::Debit) => self.count.went_out = self.count.went_out.plus(amount)?,
+            Some(PaymentDirection::Credit) => self.count.came_in = self.count.came_in.plus(amount)?,
+            Some(PaymentDirection::Debit) => self.count.went_out = self.count.went_out.plus(amount)?,
             None => {}
         }
         let count = match &line.taken {
-            Taken::Booked { .. } => &mut self.count.booked,
-            Taken::Known { .. } => &mut self.count.known,
-            Taken::Question { .. } => &mut self.count.questions,
-            Taken::Nothing { why, .. } => {
+            SmsImportOutcome::Booked { .. } => &mut self.count.booked,
+            SmsImportOutcome::Known { .. } => &mut self.count.known,
+            SmsImportOutcome::Question { .. } => &mut self.count.questions,
+            SmsImportOutcome::Nothing { why, .. } => {
                 *self.reasons.entry(why).or_default() += 1;
                 &mut self.count.nothing
             }
-            Taken::Unreadable { .. } => &mut self.count.unreadable,
+            SmsImportOutcome::Unreadable { .. } => &mut self.count.unreadable,
         };
         *count += 1;
         self.lines.push(line);

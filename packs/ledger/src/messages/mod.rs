@@ -4,7 +4,7 @@
 //! sure is a question with the reading proposed, and is booked only when a person has said yes to it.
 //!
 //! # Layout
-//! - [`take`]: one message; [`Outcome`]: what came of it
+//! - [`take`]: one message; [`SmsOutcome`]: what came of it
 //! - `same`: whether the books have the payment already, from another message or from the owner's own words
 //! - `moment`: when it happened; `party`: whose it is; `names`: whether two names may be one person's
 //! - [`phone`]: a phone's messages from a file; [`import`](fn@import): all of them, with a report
@@ -16,34 +16,41 @@ mod party;
 pub mod phone;
 mod same;
 
-pub use import::{Count, Import, Line, Mode, Report, Taken, import};
+pub use import::{
+    SmsImport, SmsImportLine, SmsImportMode, SmsImportOutcome, SmsImportReport, SmsImportTotals, import,
+};
 
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp, Zone};
 
-use crate::books::{self, Act, Contact, Entry, EntryKey, Means, NewEntry, Said, Source, Writing, entry};
+use crate::books::{
+    self, BookingContext, Contact, EntryKey, EntryProvenance, LedgerEntry, LedgerEntrySource, NewLedgerEntry,
+    PaymentMeans, ShopTransaction, entry,
+};
 use crate::books::{dedup, profile};
 use crate::error::Result;
-use crate::sms::{self, Certainty, Currency, Direction, Nothing, Payment, Purse, Sms};
-use moment::Moment;
-use same::{Met, Telling};
+use crate::sms::{
+    self, Currency, NonPaymentReason, OwnTransfer, Payment, PaymentCertainty, PaymentDirection, Sms,
+};
+use moment::PaymentTime;
+use same::{PaymentMatch, ReportedPayment};
 
 /// One message as it came.
 #[derive(Clone, Debug)]
-pub struct Arrived<'a> {
+pub struct IncomingSms<'a> {
     /// Under which it is booked: the same for the same message.
     pub key: EntryKey,
     pub text: &'a str,
     pub sender: Option<&'a str>,
     /// When the phone got it, or when it was forwarded.
     pub at: Timestamp,
-    pub told: Told,
+    pub told: SmsTimeSource,
     pub by: Option<PersonId>,
 }
 
 /// What the time of a message is worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum SmsTimeSource {
     /// The phone's own, to the second.
     ByPhone,
     /// Somebody forwarded it, some time after.
@@ -52,7 +59,7 @@ pub enum Told {
 
 /// Whether a person has seen the reading and said yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Consent {
+pub enum SmsConsent {
     Open,
     /// To the reading; and, where the books may have the payment already, that it is another one.
     Given,
@@ -62,10 +69,10 @@ pub enum Consent {
     },
 }
 
-impl Consent {
+impl SmsConsent {
     /// Whether what is asked needs no further word.
-    fn covers(self, question: &Question) -> bool {
-        let Question { payment, like, is_large, .. } = question;
+    fn covers(self, question: &PaymentQuestion) -> bool {
+        let PaymentQuestion { payment, like, is_large, .. } = question;
         match self {
             Self::Open => like.is_none() && !is_large && is_sure(payment),
             Self::Shown { like: shown } => like.as_ref().is_none_or(|like| shown == Some(like.number)),
@@ -75,28 +82,28 @@ impl Consent {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    Booked(Box<Booked>),
+pub enum SmsOutcome {
+    Booked(Box<BookedPayment>),
     /// The books have it.
-    Known(Box<Entry>),
-    Question(Box<Question>),
-    Nothing(Nothing),
+    Known(Box<LedgerEntry>),
+    Question(Box<PaymentQuestion>),
+    Nothing(NonPaymentReason),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Booked {
-    pub entry: Entry,
+pub struct BookedPayment {
+    pub entry: LedgerEntry,
     pub payment: Payment,
     pub party: Option<Contact>,
 }
 
 /// What a person has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct PaymentQuestion {
     pub payment: Payment,
     pub party: Option<Contact>,
     /// The entry that may be this payment; none where the reading itself is in doubt.
-    pub like: Option<Entry>,
+    pub like: Option<LedgerEntry>,
     /// It is above what the owner wants to be asked about.
     pub is_large: bool,
 }
@@ -104,20 +111,20 @@ pub struct Question {
 /// Books the payment that a message tells of, once.
 pub fn take(
     tx: &mut Tx<'_>,
-    writing: &Writing<'_>,
-    arrived: &Arrived<'_>,
-    consent: Consent,
-) -> Result<Outcome> {
+    writing: &BookingContext<'_>,
+    arrived: &IncomingSms<'_>,
+    consent: SmsConsent,
+) -> Result<SmsOutcome> {
     let Seen { payment, moment, party } = match see(tx, writing.zone, arrived)? {
         Ok(seen) => seen,
-        Err(nothing) => return Ok(Outcome::Nothing(nothing)),
+        Err(nothing) => return Ok(SmsOutcome::Nothing(nothing)),
     };
     if let Some(own) = entry::by_key(tx, arrived.key)? {
-        return Ok(Outcome::Known(Box::new(own)));
+        return Ok(SmsOutcome::Known(Box::new(own)));
     }
     let fingerprint = payment.fingerprint();
     let act = act(&payment, party.as_ref());
-    let telling = Telling {
+    let telling = ReportedPayment {
         payment: &payment,
         act: &act,
         fingerprint: &fingerprint,
@@ -126,37 +133,37 @@ pub fn take(
         zone: writing.zone,
     };
     let like = match same::meet(tx, &telling)? {
-        Met::Same(known) => {
-            dedup::saw(tx, known.id, &fingerprint, Source::Sms, writing.now)?;
-            return Ok(Outcome::Known(Box::new(known)));
+        PaymentMatch::Same(known) => {
+            dedup::saw(tx, known.id, &fingerprint, LedgerEntrySource::Sms, writing.now)?;
+            return Ok(SmsOutcome::Known(Box::new(known)));
         }
-        Met::Maybe(like) => Some(like),
-        Met::New => None,
+        PaymentMatch::Maybe(like) => Some(like),
+        PaymentMatch::New => None,
     };
     let is_large = payment.amount > profile::get(tx)?.confirm_above;
-    let question = Question { payment, party, like, is_large };
+    let question = PaymentQuestion { payment, party, like, is_large };
     if !consent.covers(&question) {
-        return Ok(Outcome::Question(Box::new(question)));
+        return Ok(SmsOutcome::Question(Box::new(question)));
     }
-    let Question { payment, party, .. } = question;
-    let said = Said {
+    let PaymentQuestion { payment, party, .. } = question;
+    let said = EntryProvenance {
         by: arrived.by,
         reference: payment.reference.clone(),
         fingerprint: Some(fingerprint),
-        ..Said::new(Source::Sms, arrived.text, moment.at)
+        ..EntryProvenance::new(LedgerEntrySource::Sms, arrived.text, moment.at)
     };
-    let booked = books::book(tx, writing, &NewEntry { key: arrived.key, act, said })?;
-    Ok(Outcome::Booked(Box::new(Booked { entry: booked.entry, payment, party })))
+    let booked = books::book(tx, writing, &NewLedgerEntry { key: arrived.key, act, said })?;
+    Ok(SmsOutcome::Booked(Box::new(BookedPayment { entry: booked.entry, payment, party })))
 }
 
 /// What would come of a message, without booking anything; a question is one though it may be answered later.
-pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<Looked> {
+pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &IncomingSms<'_>) -> Result<SmsPreview> {
     let Seen { payment, moment, party } = match see(tx, zone, arrived)? {
         Ok(seen) => seen,
-        Err(nothing) => return Ok(Looked::Nothing(nothing)),
+        Err(nothing) => return Ok(SmsPreview::Nothing(nothing)),
     };
     let (fingerprint, act) = (payment.fingerprint(), act(&payment, party.as_ref()));
-    let telling = Telling {
+    let telling = ReportedPayment {
         payment: &payment,
         act: &act,
         fingerprint: &fingerprint,
@@ -165,55 +172,59 @@ pub fn look(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<Looke
         zone,
     };
     let like = match same::meet(tx, &telling)? {
-        Met::Same(known) => return Ok(Looked::Known(Box::new(known))),
-        Met::Maybe(like) => Some(like),
-        Met::New => None,
+        PaymentMatch::Same(known) => return Ok(SmsPreview::Known(Box::new(known))),
+        PaymentMatch::Maybe(like) => Some(like),
+        PaymentMatch::New => None,
     };
     let is_large = payment.amount > profile::get(tx)?.confirm_above;
-    Ok(Looked::Payment(Box::new(Question { payment, party, like, is_large })))
+    Ok(SmsPreview::Payment(Box::new(PaymentQuestion { payment, party, like, is_large })))
 }
 
 /// Writes down that a message tells of the payment of an entry, as a person has said.
 pub(crate) fn is_known(
     tx: &mut Tx<'_>,
     (zone, now): (&Zone, Timestamp),
-    arrived: &Arrived<'_>,
+    arrived: &IncomingSms<'_>,
     number: i64,
 ) -> Result<()> {
     let Ok(Seen { payment, .. }) = see(tx, zone, arrived)? else { return Ok(()) };
-    match entry::by_number(tx, number)?.filter(Entry::stands) {
-        Some(entry) => dedup::saw(tx, entry.id, &payment.fingerprint(), Source::Sms, now),
+    match entry::by_number(tx, number)?.filter(LedgerEntry::stands) {
+        Some(entry) => dedup::saw(tx, entry.id, &payment.fingerprint(), LedgerEntrySource::Sms, now),
         None => Ok(()),
     }
 }
 
 /// What [`look`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Looked {
-    Known(Box<Entry>),
-    Payment(Box<Question>),
-    Nothing(Nothing),
+pub enum SmsPreview {
+    Known(Box<LedgerEntry>),
+    Payment(Box<PaymentQuestion>),
+    Nothing(NonPaymentReason),
 }
 
 /// A message that tells of a payment.
 struct Seen {
     payment: Payment,
-    moment: Moment,
+    moment: PaymentTime,
     party: Option<Contact>,
 }
 
-fn see(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<std::result::Result<Seen, Nothing>> {
+fn see(
+    tx: &mut Tx<'_>,
+    zone: &Zone,
+    arrived: &IncomingSms<'_>,
+) -> Result<std::result::Result<Seen, NonPaymentReason>> {
     let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
     let sms = Sms { text: arrived.text, sender: arrived.sender, day: Some(local.date()) };
     let mut payment = match sms::read(&sms) {
         // The books have one account for all that is in banks and wallets.
-        sms::Reading::Payment(payment) if payment.purse == Some(Purse::Account) => {
-            return Ok(Err(Nothing::Own));
+        sms::SmsReading::Payment(payment) if payment.purse == Some(OwnTransfer::Account) => {
+            return Ok(Err(NonPaymentReason::Own));
         }
-        sms::Reading::Payment(payment) => *payment,
-        sms::Reading::Nothing(why) => return Ok(Err(why)),
+        sms::SmsReading::Payment(payment) => *payment,
+        sms::SmsReading::Nothing(why) => return Ok(Err(why)),
     };
-    let moment = Moment::of(&payment, arrived, zone);
+    let moment = PaymentTime::of(&payment, arrived, zone);
     moment::complete(&mut payment, arrived, &local);
     let party = if payment.purse.is_none() { party::of(tx, &payment)? } else { None };
     Ok(Ok(Seen { payment, moment, party }))
@@ -222,17 +233,22 @@ fn see(tx: &mut Tx<'_>, zone: &Zone, arrived: &Arrived<'_>) -> Result<std::resul
 /// Whether it is booked without asking. The books are in rupees. Cash that was put into the account may have been a
 /// customer's.
 pub(crate) fn is_sure(payment: &Payment) -> bool {
-    let may_be_anothers = payment.purse == Some(Purse::Cash) && payment.direction == Direction::Credit;
-    payment.certainty == Certainty::Sure && payment.currency == Currency::INR && !may_be_anothers
+    let may_be_anothers =
+        payment.purse == Some(OwnTransfer::Cash) && payment.direction == PaymentDirection::Credit;
+    payment.certainty == PaymentCertainty::Sure && payment.currency == Currency::INR && !may_be_anothers
 }
 
 /// Money of the bank: taken out of it or put into it as cash, of somebody known, or of nobody yet.
-fn act(payment: &Payment, party: Option<&Contact>) -> Act {
-    let (party, amount, means) = (party.map(|party| party.id), payment.amount, Means::Bank);
+fn act(payment: &Payment, party: Option<&Contact>) -> ShopTransaction {
+    let (party, amount, means) = (party.map(|party| party.id), payment.amount, PaymentMeans::Bank);
     match (payment.purse, payment.direction) {
-        (Some(Purse::Cash), Direction::Debit) => Act::Transfer { amount, from: Means::Bank },
-        (Some(Purse::Cash), Direction::Credit) => Act::Transfer { amount, from: Means::Cash },
-        (_, Direction::Credit) => Act::PaymentReceived { party, amount, means },
-        (_, Direction::Debit) => Act::PaymentMade { party, amount, means },
+        (Some(OwnTransfer::Cash), PaymentDirection::Debit) => {
+            ShopTransaction::Transfer { amount, from: PaymentMeans::Bank }
+        }
+        (Some(OwnTransfer::Cash), PaymentDirection::Credit) => {
+            ShopTransaction::Transfer { amount, from: PaymentMeans::Cash }
+        }
+        (_, PaymentDirection::Credit) => ShopTransaction::PaymentReceived { party, amount, means },
+        (_, PaymentDirection::Debit) => ShopTransaction::PaymentMade { party, amount, means },
     }
 }

@@ -4,14 +4,14 @@ use jiff::Zoned;
 use jiff::civil::{Time, time};
 use munshi_types::{Timestamp, Zone};
 
-use super::{Arrived, Told};
+use super::{IncomingSms, SmsTimeSource};
 use crate::sms::Payment;
 
 /// Where nothing but the day is known.
 const NOON: Time = time(12, 0, 0, 0);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
+pub(super) struct PaymentTime {
     pub at: Timestamp,
     /// Known to the minute, and not only by the day.
     pub is_exact: bool,
@@ -19,11 +19,11 @@ pub(super) struct Moment {
     pub is_said: bool,
 }
 
-impl Moment {
+impl PaymentTime {
     /// As the message says it; else when the phone got it. A message that names another day is of that day, and one that
     /// names a day still to come has misread something: then it is of when it came.
-    pub(super) fn of(payment: &Payment, arrived: &Arrived<'_>, zone: &Zone) -> Self {
-        let is_phones = arrived.told == Told::ByPhone;
+    pub(super) fn of(payment: &Payment, arrived: &IncomingSms<'_>, zone: &Zone) -> Self {
+        let is_phones = arrived.told == SmsTimeSource::ByPhone;
         let came = Self { at: arrived.at, is_exact: is_phones, is_said: false };
         let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
         let day = payment.date.unwrap_or_else(|| local.date());
@@ -47,13 +47,13 @@ impl Moment {
 
 /// Gives a payment without a number the day it came, and by a phone also the minute: two of the same words on two days are
 /// two payments.
-pub(super) fn complete(payment: &mut Payment, arrived: &Arrived<'_>, local: &Zoned) {
+pub(super) fn complete(payment: &mut Payment, arrived: &IncomingSms<'_>, local: &Zoned) {
     if payment.reference.is_some() {
         return;
     }
     if payment.time.is_none()
         && payment.date.is_none_or(|day| day == local.date())
-        && arrived.told == Told::ByPhone
+        && arrived.told == SmsTimeSource::ByPhone
     {
         payment.time = Some(local.time());
     }

@@ -7,7 +7,7 @@ use crate::sms;
 
 /// How two names agree. Banks cut names short, and a payment address says little of who has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum NameAgreement {
     Same,
     /// One of them is an address or nobody, or they share a word.
     Near,
@@ -18,15 +18,15 @@ pub(crate) enum Names {
 const LETTERS: usize = 3;
 const BEGINNING: usize = 4;
 
-pub(crate) fn agree(one: Option<&str>, other: Option<&str>) -> Names {
-    let (Some(one), Some(other)) = (one, other) else { return Names::Near };
+pub(crate) fn agree(one: Option<&str>, other: Option<&str>) -> NameAgreement {
+    let (Some(one), Some(other)) = (one, other) else { return NameAgreement::Near };
     if sms::bare(one) == sms::bare(other) {
-        return Names::Same;
+        return NameAgreement::Same;
     }
     match (is_address(one), is_address(other)) {
-        (true, true) => Names::Others,
-        (false, false) if !share_a_word(one, other) => Names::Others,
-        _ => Names::Near,
+        (true, true) => NameAgreement::Others,
+        (false, false) if !share_a_word(one, other) => NameAgreement::Others,
+        _ => NameAgreement::Near,
     }
 }
 
@@ -60,12 +60,12 @@ mod tests {
             ("RAMESH KUMAR", "ramesh.k@ybl"),
             ("q77@ybl", "Sita"),
         ] {
-            assert_eq!(agree(Some(one), Some(other)), Names::Near, "{one} {other}");
+            assert_eq!(agree(Some(one), Some(other)), NameAgreement::Near, "{one} {other}");
         }
-        assert_eq!(agree(Some("RAMESH KUMAR"), Some("Ramesh  Kumar")), Names::Same);
-        assert_eq!(agree(None, Some("Ramesh")), Names::Near);
+        assert_eq!(agree(Some("RAMESH KUMAR"), Some("Ramesh  Kumar")), NameAgreement::Same);
+        assert_eq!(agree(None, Some("Ramesh")), NameAgreement::Near);
         for (one, other) in [("Ramesh", "Sita"), ("ramesh@ybl", "sita@ybl"), ("Mr Rajan", "Mr Gupta")] {
-            assert_eq!(agree(Some(one), Some(other)), Names::Others, "{one} {other}");
+            assert_eq!(agree(Some(one), Some(other)), NameAgreement::Others, "{one} {other}");
         }
     }
 }

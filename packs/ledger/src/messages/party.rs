@@ -2,7 +2,7 @@
 
 use munshi_store::Tx;
 
-use crate::books::{Contact, Found, contacts};
+use crate::books::{Contact, NameMatch, contacts};
 use crate::error::{Error, Result};
 use crate::sms::Payment;
 
@@ -16,8 +16,8 @@ pub(super) fn of(tx: &mut Tx<'_>, payment: &Payment) -> Result<Option<Contact>> 
         return Ok(known.pop().filter(|_| known.is_empty()));
     }
     match contacts::find(tx, name) {
-        Ok(Found::One(contact)) => Ok(Some(contact)),
-        Ok(Found::Nobody | Found::Choices(_)) => Ok(None),
+        Ok(NameMatch::One(contact)) => Ok(Some(contact)),
+        Ok(NameMatch::Nobody | NameMatch::Choices(_)) => Ok(None),
         // A name too long to be one is nobody's.
         Err(Error::Invalid(_)) => Ok(None),
         Err(error) => Err(error),

@@ -9,10 +9,13 @@ use std::time::Duration;
 use munshi_store::Tx;
 use munshi_types::{Timestamp, Zone};
 
-use super::moment::Moment;
-use super::names::{self, Names};
+use super::moment::PaymentTime;
+use super::names::{self, NameAgreement};
 use crate::books::dedup::{self, words_key};
-use crate::books::{Act, Day, Entry, Kind, Means, Source, contacts, entry};
+use crate::books::{
+    LedgerDay, LedgerEntry, LedgerEntryKind, LedgerEntrySource, PaymentMeans, ShopTransaction, contacts,
+    entry,
+};
 use crate::error::Result;
 use crate::sms::{self, Payment, Sms};
 
@@ -30,21 +33,21 @@ const LATE: Duration = Duration::from_secs(24 * 3600);
 const DAYS: Duration = Duration::from_secs(3 * 24 * 3600);
 
 /// A payment as a message tells of it.
-pub(super) struct Telling<'a> {
+pub(super) struct ReportedPayment<'a> {
     pub payment: &'a Payment,
-    pub act: &'a Act,
+    pub act: &'a ShopTransaction,
     pub fingerprint: &'a str,
     pub words: &'a str,
-    pub moment: Moment,
+    pub moment: PaymentTime,
     pub zone: &'a Zone,
 }
 
-pub(super) enum Met {
+pub(super) enum PaymentMatch {
     New,
     /// It is this entry.
-    Same(Entry),
+    Same(LedgerEntry),
     /// It may be this entry; a person knows.
-    Maybe(Entry),
+    Maybe(LedgerEntry),
 }
 
 /// How alike two are.
@@ -54,17 +57,17 @@ enum Alike {
     Same,
 }
 
-pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
+pub(super) fn meet(tx: &mut Tx<'_>, telling: &ReportedPayment<'_>) -> Result<PaymentMatch> {
     if let Some(known) = dedup::known(tx, telling.fingerprint)? {
-        return Ok(Met::Same(known));
+        return Ok(PaymentMatch::Same(known));
     }
     let mut near = dedup::payments(tx, telling.act, telling.moment.at, DAYS)?;
     near.extend(dedup::corrected(tx, telling.act, telling.moment.at, DAYS)?);
     // Credit and opening figures move no money either, and are no transfer.
-    if let Act::Transfer { .. } = telling.act {
-        near.retain(|entry| entry.kind == Kind::Transfer);
+    if let ShopTransaction::Transfer { .. } = telling.act {
+        near.retain(|entry| entry.kind == LedgerEntryKind::Transfer);
     }
-    let mut best: Option<(Alike, Entry)> = None;
+    let mut best: Option<(Alike, LedgerEntry)> = None;
     for entry in near {
         if let Some(alike) = alike(tx, telling, &entry)?
             && best.as_ref().is_none_or(|(known, _)| alike > *known)
@@ -73,18 +76,18 @@ pub(super) fn meet(tx: &mut Tx<'_>, telling: &Telling<'_>) -> Result<Met> {
         }
     }
     Ok(match best {
-        Some((Alike::Same, entry)) => Met::Same(entry),
-        Some((Alike::Maybe, entry)) => Met::Maybe(entry),
-        None => Met::New,
+        Some((Alike::Same, entry)) => PaymentMatch::Same(entry),
+        Some((Alike::Maybe, entry)) => PaymentMatch::Maybe(entry),
+        None => PaymentMatch::New,
     })
 }
 
-fn alike(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Option<Alike>> {
+fn alike(tx: &mut Tx<'_>, telling: &ReportedPayment<'_>, entry: &LedgerEntry) -> Result<Option<Alike>> {
     let told = Told::of(tx, entry)?;
     let gap = gap(telling, entry.happened_at);
     match (telling.payment.reference.is_some(), entry.source) {
         (true, _) if told.by_number => Ok(None),
-        (_, Source::Sms) => Ok(of_messages(telling, entry, &told, gap)),
+        (_, LedgerEntrySource::Sms) => Ok(of_messages(telling, entry, &told, gap)),
         _ => of_owner(tx, telling, entry, &told, gap),
     }
 }
@@ -97,9 +100,9 @@ struct Told {
 }
 
 impl Told {
-    fn of(tx: &mut Tx<'_>, entry: &Entry) -> Result<Self> {
+    fn of(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Self> {
         let seen = dedup::sightings(tx, entry.id)?;
-        let has_number = entry.source == Source::Sms && entry.reference.is_some();
+        let has_number = entry.source == LedgerEntrySource::Sms && entry.reference.is_some();
         Ok(Self {
             by_number: has_number || seen.iter().any(|seen| Payment::is_by_reference(&seen.fingerprint)),
             by_the_rest: seen.iter().any(|seen| !Payment::is_by_reference(&seen.fingerprint)),
@@ -107,7 +110,7 @@ impl Told {
     }
 
     /// Whether a message like this one has told of it.
-    const fn by_such(&self, telling: &Telling<'_>) -> bool {
+    const fn by_such(&self, telling: &ReportedPayment<'_>) -> bool {
         if telling.payment.reference.is_some() { self.by_number } else { self.by_the_rest }
     }
 }
@@ -115,8 +118,8 @@ impl Told {
 /// What the owner said, and a message.
 fn of_owner(
     tx: &mut Tx<'_>,
-    telling: &Telling<'_>,
-    entry: &Entry,
+    telling: &ReportedPayment<'_>,
+    entry: &LedgerEntry,
     told: &Told,
     gap: Duration,
 ) -> Result<Option<Alike>> {
@@ -152,30 +155,35 @@ enum Party {
     Another,
 }
 
-fn party(tx: &mut Tx<'_>, telling: &Telling<'_>, entry: &Entry) -> Result<Party> {
+fn party(tx: &mut Tx<'_>, telling: &ReportedPayment<'_>, entry: &LedgerEntry) -> Result<Party> {
     let theirs = entry.contact.map(|contact| contacts::get(tx, contact)).transpose()?;
     let own = telling.act.party().map(|contact| contacts::get(tx, contact)).transpose()?;
     let told = telling.payment.counterparty.as_deref();
     Ok(match (own, theirs) {
         (Some(one), Some(other)) if one.id == other.id => Party::Same,
         (Some(one), Some(other)) => match names::agree(Some(&one.name), Some(&other.name)) {
-            Names::Others => Party::Another,
-            Names::Same | Names::Near => Party::Open,
+            NameAgreement::Others => Party::Another,
+            NameAgreement::Same | NameAgreement::Near => Party::Open,
         },
         (None, Some(other)) => match names::agree(told, Some(&other.name)) {
-            Names::Others => Party::Stranger,
-            Names::Same | Names::Near => Party::Open,
+            NameAgreement::Others => Party::Stranger,
+            NameAgreement::Same | NameAgreement::Near => Party::Open,
         },
         (_, None) => Party::Open,
     })
 }
 
 /// Two messages, of which at most one has a number.
-fn of_messages(telling: &Telling<'_>, entry: &Entry, told: &Told, gap: Duration) -> Option<Alike> {
+fn of_messages(
+    telling: &ReportedPayment<'_>,
+    entry: &LedgerEntry,
+    told: &Told,
+    gap: Duration,
+) -> Option<Alike> {
     if words_key(telling.words) == words_key(&entry.words) {
         return of_same_words(telling, gap);
     }
-    let day = Day::of(entry.happened_at, telling.zone).to_date();
+    let day = LedgerDay::of(entry.happened_at, telling.zone).to_date();
     let reading = sms::read(&Sms { text: &entry.words, sender: None, day: Some(day) });
     let known = reading.payment()?;
     let differs = |one: &Option<String>, other: &Option<String>| matches!((one, other), (Some(one), Some(other)) if !ends_alike(one, other));
@@ -192,16 +200,16 @@ fn of_messages(telling: &Telling<'_>, entry: &Entry, told: &Told, gap: Duration)
     }
     let names = names::agree(telling.payment.counterparty.as_deref(), known.counterparty.as_deref());
     match (names, is_late) {
-        (Names::Same, false) if !told.by_such(telling) => Some(Alike::Same),
+        (NameAgreement::Same, false) if !told.by_such(telling) => Some(Alike::Same),
         (_, false) => Some(Alike::Maybe),
-        (Names::Others, true) => None,
+        (NameAgreement::Others, true) => None,
         (_, true) => (gap <= LATE).then_some(Alike::Maybe),
     }
 }
 
 /// The very same words once more. They are the same payment where they say the minute or what is left; else somebody may
 /// have paid the same twice.
-fn of_same_words(telling: &Telling<'_>, gap: Duration) -> Option<Alike> {
+fn of_same_words(telling: &ReportedPayment<'_>, gap: Duration) -> Option<Alike> {
     let says_which = telling.moment.is_said || telling.payment.balance.is_some();
     match gap {
         gap if says_which && gap <= LATE => Some(Alike::Same),
@@ -218,21 +226,21 @@ fn ends_alike(one: &str, other: &str) -> bool {
 }
 
 /// How far apart they are; where only the day is known, some hours if it is the same day.
-fn gap(telling: &Telling<'_>, other: Timestamp) -> Duration {
+fn gap(telling: &ReportedPayment<'_>, other: Timestamp) -> Duration {
     let own = telling.moment.at;
     if !telling.moment.is_exact {
-        let days = Day::of(own, telling.zone).after(Day::of(other, telling.zone)).unsigned_abs();
+        let days = LedgerDay::of(own, telling.zone).after(LedgerDay::of(other, telling.zone)).unsigned_abs();
         return if days == 0 { 3 * HOUR } else { LATE * u32::try_from(days).unwrap_or(u32::MAX).min(9) };
     }
     Duration::from_micros(own.as_micros().abs_diff(other.as_micros()))
 }
 
-const fn is_trade(kind: Kind) -> bool {
-    matches!(kind, Kind::Sale | Kind::Purchase | Kind::Expense)
+const fn is_trade(kind: LedgerEntryKind) -> bool {
+    matches!(kind, LedgerEntryKind::Sale | LedgerEntryKind::Purchase | LedgerEntryKind::Expense)
 }
 
-fn went_by_bank(tx: &mut Tx<'_>, entry: &Entry) -> Result<bool> {
-    let bank = Means::Bank.as_str();
+fn went_by_bank(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<bool> {
+    let bank = PaymentMeans::Bank.as_str();
     let postings = entry::postings(tx, entry.id)?;
     Ok(postings.iter().any(|posting| posting.debit.code() == bank || posting.credit.code() == bank))
 }

@@ -1,24 +1,24 @@
 //! A bill, for those who work here and for whoever has its link.
 
-use munshi_identity::Token;
-use munshi_pack::{Page, Shown, Visit};
+use munshi_identity::SecretToken;
+use munshi_pack::{PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_store::{Result, Tx};
 use munshi_types::TenantId;
 
 use super::as_store;
-use crate::bill::page::{self, Standing};
+use crate::bill::page::{self, BillStatus};
 use crate::books::{DocumentId, documents, entry, shares};
 
-pub(crate) struct Bills;
+pub(crate) struct BillPage;
 
 const PATH: &str = "bills";
 
 /// Where whoever has this path sees the bill. Pages of packs stand below `/pages`.
-pub(crate) fn path(tenant: TenantId, document: DocumentId, key: &Token) -> String {
+pub(crate) fn path(tenant: TenantId, document: DocumentId, key: &SecretToken) -> String {
     format!("/pages/{tenant}/ledger/{PATH}/{document}/{}", key.reveal())
 }
 
-impl Page for Bills {
+impl PackPageHandler for BillPage {
     fn path(&self) -> &'static str {
         PATH
     }
@@ -27,28 +27,28 @@ impl Page for Bills {
         "ledger.bill.read"
     }
 
-    fn opens(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<bool> {
+    fn opens(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<bool> {
         let (Some(document), Some(key)) = asked(visit) else { return Ok(false) };
         shares::opens(tx, key, document, visit.now).map_err(as_store)
     }
 
-    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
+    fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let (Some(id), _) = asked(visit) else { return Ok(None) };
         shown(tx, id).map_err(as_store)
     }
 }
 
-fn shown(tx: &mut Tx<'_>, id: DocumentId) -> crate::Result<Option<Shown>> {
-    let Some(document) = documents::find(tx, id)?.filter(documents::Document::is_bill) else {
+fn shown(tx: &mut Tx<'_>, id: DocumentId) -> crate::Result<Option<PackPageContent>> {
+    let Some(document) = documents::find(tx, id)?.filter(documents::LedgerDocument::is_bill) else {
         return Ok(None);
     };
     let sale = document.entry.map(|sale| entry::find(tx, sale)).transpose()?.flatten();
     let stands = sale.is_none_or(|sale| sale.stands());
-    page::page(&document, if stands { Standing::Stands } else { Standing::Cancelled }).map(Some)
+    page::page(&document, if stands { BillStatus::Stands } else { BillStatus::Cancelled }).map(Some)
 }
 
 /// The bill, and the key where the link has one.
-fn asked(visit: &Visit) -> (Option<DocumentId>, Option<&str>) {
+fn asked(visit: &PackPageRequest) -> (Option<DocumentId>, Option<&str>) {
     let (id, key) = match visit.rest.split_once('/') {
         Some((id, key)) => (id, Some(key)),
         None => (visit.rest.as_str(), None),

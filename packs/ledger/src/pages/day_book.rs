@@ -1,17 +1,17 @@
 //! A day, entry by entry, with the cash as it ran.
 
 use munshi_lang::format;
-use munshi_pack::{Html, Page, Shown, Visit};
+use munshi_pack::{Html, PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_store::{Result, Tx};
 use munshi_types::Money;
 
 use super::as_store;
-use crate::books::day_book::{self, DayBook, DayLine};
-use crate::books::{Day, contacts};
+use crate::books::day_book::{self, DayBook, DayBookLine};
+use crate::books::{LedgerDay, contacts};
 
 pub(crate) struct DayBookPage;
 
-impl Page for DayBookPage {
+impl PackPageHandler for DayBookPage {
     fn path(&self) -> &'static str {
         "day-book"
     }
@@ -21,9 +21,9 @@ impl Page for DayBookPage {
     }
 
     /// The day that the path ends with, or today.
-    fn show(&self, tx: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
+    fn show(&self, tx: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let day = match visit.rest.as_str() {
-            "" => Day::of(visit.now, &visit.zone),
+            "" => LedgerDay::of(visit.now, &visit.zone),
             given => match given.parse() {
                 Ok(day) => day,
                 Err(_) => return Ok(None),
@@ -31,7 +31,7 @@ impl Page for DayBookPage {
         };
         let book = day_book::of_day(tx, day).map_err(as_store)?;
         let title = format!("Day book, {day}");
-        Ok(Some(Shown::html(title, table(tx, &book)?)))
+        Ok(Some(PackPageContent::html(title, table(tx, &book)?)))
     }
 }
 
@@ -53,7 +53,7 @@ fn table(tx: &mut Tx<'_>, book: &DayBook) -> Result<Html> {
         .markup("</td></tr></tfoot></table>"))
 }
 
-fn row(html: Html, tx: &mut Tx<'_>, line: &DayLine) -> Result<Html> {
+fn row(html: Html, tx: &mut Tx<'_>, line: &DayBookLine) -> Result<Html> {
     let entry = &line.entry;
     let contact = entry.contact.map(|id| contacts::get(tx, id)).transpose().map_err(as_store)?;
     let amount = if entry.amount == Money::ZERO { String::new() } else { format::rupees(entry.amount) };

@@ -1,7 +1,7 @@
 //! What was only tried, is only wanted, or waits for the owner's word.
 
-use super::lexicon::{Class, Mark};
-use super::page::Page;
+use super::lexicon::{SmsWordClass, SmsWordMatch};
+use super::page::ParsedSms;
 
 /// What stops a payment.
 const STOPPED: [&str; 8] =
@@ -28,13 +28,13 @@ const NEEDED: [&str; 13] = [
 const BIDDEN: [&str; 8] =
     ["approve", "accept", "authorise", "authorize", "scan", "confirm", "verify", "validate"];
 
-fn here<'p>(page: &'p Page, at: usize) -> impl Iterator<Item = usize> + 'p {
+fn here<'p>(page: &'p ParsedSms, at: usize) -> impl Iterator<Item = usize> + 'p {
     let sentence = page.sentence(at);
     (0..page.len()).filter(move |other| page.sentence(*other) == sentence)
 }
 
 /// "Rs 5,000 debit attempt", "we stopped a transaction of Rs 900": a noun that nothing came of.
-pub(crate) fn is_attempt(page: &Page, mark: &Mark) -> bool {
+pub(crate) fn is_attempt(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
     let (start, end) = (mark.tokens.start, mark.tokens.end);
     let near = |at: usize| at + 6 > start && at < end + 6;
     let tried = here(page, start).any(|at| {
@@ -44,7 +44,8 @@ pub(crate) fn is_attempt(page: &Page, mark: &Mark) -> bool {
     let supposed = |at: usize| {
         (0..at).any(|before| {
             page.sentence(before) == page.sentence(at)
-                && (page.is(before, Class::Condition) || matches!(page.cut.low(before), "get" | "call"))
+                && (page.is(before, SmsWordClass::Condition)
+                    || matches!(page.cut.low(before), "get" | "call"))
         })
     };
     let stopped =
@@ -53,15 +54,16 @@ pub(crate) fn is_attempt(page: &Page, mark: &Mark) -> bool {
 }
 
 /// "Rs 10 debit required": somebody wants it.
-pub(crate) fn is_needed(page: &Page, mark: &Mark) -> bool {
+pub(crate) fn is_needed(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
     here(page, mark.tokens.start).any(|at| {
-        let denied = (1..=2).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, Class::Negation));
+        let denied =
+            (1..=2).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, SmsWordClass::Negation));
         at >= mark.tokens.end && NEEDED.contains(&page.cut.low(at)) && !denied
     })
 }
 
 /// "Approve to receive Rs 500 credited": it comes only after the owner does something, which no credit needs.
-pub(crate) fn is_bidden(page: &Page, start: usize) -> bool {
+pub(crate) fn is_bidden(page: &ParsedSms, start: usize) -> bool {
     here(page, start).take_while(|at| *at < start).any(|at| {
         let pays = matches!(page.cut.low(at + 1), "&" | "and" | "n") && page.cut.low(at + 2) == "pay";
         BIDDEN.contains(&page.cut.low(at)) && !pays && is_order(page, at)
@@ -69,7 +71,7 @@ pub(crate) fn is_bidden(page: &Page, start: usize) -> bool {
 }
 
 /// A verb that tells one to: it begins a sentence or a part of it.
-fn is_order(page: &Page, at: usize) -> bool {
+fn is_order(page: &ParsedSms, at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     page.sentence(before) != page.sentence(at)
         || matches!(

@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 const LONGEST: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(crate) enum SmsTokenKind {
     Word,
     /// Digits, with commas and dots between them.
     Number,
@@ -18,8 +18,8 @@ pub(crate) enum Shape {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Token {
-    pub(crate) shape: Shape,
+pub(crate) struct SmsToken {
+    pub(crate) shape: SmsTokenKind,
     pub(crate) span: Range<usize>,
     /// Nothing stands between it and the one before.
     pub(crate) glued: bool,
@@ -27,13 +27,13 @@ pub(crate) struct Token {
 
 /// The text twice, byte for byte alike: as it was written, and in small letters.
 #[derive(Clone, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct TokenizedSms {
     pub(crate) shown: String,
     low: String,
-    pub(crate) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<SmsToken>,
 }
 
-impl Cut {
+impl TokenizedSms {
     pub(crate) fn new(text: &str) -> Self {
         let shown = clean(text);
         let low = shown.to_ascii_lowercase();
@@ -45,7 +45,7 @@ impl Cut {
         self.tokens.len()
     }
 
-    pub(crate) fn shape(&self, at: usize) -> Option<Shape> {
+    pub(crate) fn shape(&self, at: usize) -> Option<SmsTokenKind> {
         self.tokens.get(at).map(|token| token.shape)
     }
 
@@ -55,15 +55,15 @@ impl Cut {
     }
 
     pub(crate) fn is_sign(&self, at: usize, sign: char) -> bool {
-        self.shape(at) == Some(Shape::Sign(sign))
+        self.shape(at) == Some(SmsTokenKind::Sign(sign))
     }
 
     pub(crate) fn is_word(&self, at: usize) -> bool {
-        self.shape(at) == Some(Shape::Word)
+        self.shape(at) == Some(SmsTokenKind::Word)
     }
 
     pub(crate) fn is_number(&self, at: usize) -> bool {
-        self.shape(at) == Some(Shape::Number)
+        self.shape(at) == Some(SmsTokenKind::Number)
     }
 
     pub(crate) fn is_glued(&self, at: usize) -> bool {
@@ -122,8 +122,8 @@ fn is_letter(letter: char) -> bool {
     letter.is_alphabetic() || indian
 }
 
-fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 4);
+fn tokens(text: &str) -> Vec<SmsToken> {
+    let mut tokens: Vec<SmsToken> = Vec::with_capacity(text.len() / 4);
     let mut letters = text.char_indices().peekable();
     while let Some((start, letter)) = letters.next() {
         if letter == ' ' {
@@ -139,24 +139,24 @@ fn tokens(text: &str) -> Vec<Token> {
                 end = at + next.len_utf8();
                 letters.next();
             }
-            Shape::Number
+            SmsTokenKind::Number
         } else if is_letter(letter) {
             while let Some(&(at, next)) = letters.peek().filter(|(_, next)| is_letter(*next)) {
                 end = at + next.len_utf8();
                 letters.next();
             }
-            Shape::Word
+            SmsTokenKind::Word
         } else {
-            Shape::Sign(letter)
+            SmsTokenKind::Sign(letter)
         };
         let glued = tokens.last().is_some_and(|before| before.span.end == start);
         let followed = text[end..].bytes().next().is_some_and(|byte| byte.is_ascii_digit());
-        match hidden_from(&text[start..end]).filter(|_| shape == Shape::Word && followed) {
+        match hidden_from(&text[start..end]).filter(|_| shape == SmsTokenKind::Word && followed) {
             Some(at) => {
-                tokens.push(Token { shape, span: start..start + at, glued });
-                tokens.push(Token { shape, span: start + at..end, glued: true });
+                tokens.push(SmsToken { shape, span: start..start + at, glued });
+                tokens.push(SmsToken { shape, span: start + at..end, glued: true });
             }
-            None => tokens.push(Token { shape, span: start..end, glued }),
+            None => tokens.push(SmsToken { shape, span: start..end, glued }),
         }
     }
     tokens
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        let cut = Cut::new(text);
+        let cut = TokenizedSms::new(text);
         (0..cut.len()).map(|at| cut.low(at).to_owned()).collect()
     }
 

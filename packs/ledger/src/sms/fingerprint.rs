@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::reading::{Direction, Payment};
+use super::reading::{Payment, PaymentDirection};
 
 impl Payment {
     /// The same for one payment, whoever tells of it. With a reference that is it, with the amount and the way it went:
@@ -10,8 +10,8 @@ impl Payment {
     pub fn fingerprint(&self) -> String {
         let mut parts = vec![
             match self.direction {
-                Direction::Credit => "credit".to_owned(),
-                Direction::Debit => "debit".to_owned(),
+                PaymentDirection::Credit => "credit".to_owned(),
+                PaymentDirection::Debit => "debit".to_owned(),
             },
             self.amount.to_string(),
             self.currency.as_str().to_owned(),

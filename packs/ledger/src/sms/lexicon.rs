@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::clean::{Cut, Shape, clean};
+use super::clean::{SmsTokenKind, TokenizedSms, clean};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $class:ident = $name:literal),* $(,)?) => {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub(crate) enum Class { $($(#[$doc])* $class),* }
+        pub(crate) enum SmsWordClass { $($(#[$doc])* $class),* }
 
-        fn class(name: &str) -> Option<Class> {
-            match name { $($name => Some(Class::$class),)* _ => None }
+        fn class(name: &str) -> Option<SmsWordClass> {
+            match name { $($name => Some(SmsWordClass::$class),)* _ => None }
         }
     };
 }
@@ -97,7 +97,7 @@ classes! {
     Stop = "stop",
 }
 
-impl Class {
+impl SmsWordClass {
     /// A participle: something was done to money.
     pub(crate) const fn is_act(self) -> bool {
         matches!(
@@ -120,15 +120,15 @@ impl Class {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
-    pub(crate) class: Class,
+pub(crate) struct SmsWordMatch {
+    pub(crate) class: SmsWordClass,
     pub(crate) tokens: Range<usize>,
 }
 
 struct Lexicon {
     /// By the first word; longer phrases first.
-    phrases: HashMap<String, Vec<(Vec<String>, Class)>>,
-    roots: HashMap<String, Class>,
+    phrases: HashMap<String, Vec<(Vec<String>, SmsWordClass)>>,
+    roots: HashMap<String, SmsWordClass>,
 }
 
 static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/sms.txt")));
@@ -147,14 +147,14 @@ impl Lexicon {
         lexicon
     }
 
-    fn add(&mut self, phrase: &str, class: Class) {
+    fn add(&mut self, phrase: &str, class: SmsWordClass) {
         let phrase = clean(phrase);
         if let Some(root) = phrase.strip_suffix('~') {
             self.roots.insert(root.to_owned(), class);
             return;
         }
         // Signs inside a phrase are stepped over in messages, so they are left out here too.
-        let cut = Cut::new(&phrase);
+        let cut = TokenizedSms::new(&phrase);
         let mut words =
             (0..cut.len()).filter(|at| !is_stepped_over(&cut, *at)).map(|at| cut.low(at).to_owned());
         if let Some(first) = words.next() {
@@ -162,7 +162,7 @@ impl Lexicon {
         }
     }
 
-    fn at(&self, cut: &Cut, at: usize) -> Option<Mark> {
+    fn at(&self, cut: &TokenizedSms, at: usize) -> Option<SmsWordMatch> {
         if !cut.is_word(at) {
             return None;
         }
@@ -170,14 +170,14 @@ impl Lexicon {
         if let Some(list) = self.phrases.get(word) {
             let found = list.iter().find_map(|(rest, class)| Some((rest_of(cut, at + 1, rest)?, *class)));
             if let Some((end, class)) = found {
-                return Some(Mark { class, tokens: at..end });
+                return Some(SmsWordMatch { class, tokens: at..end });
             }
         }
-        self.root(word).map(|class| Mark { class, tokens: at..at + 1 })
+        self.root(word).map(|class| SmsWordMatch { class, tokens: at..at + 1 })
     }
 
     /// Only words that are not in Latin letters have roots.
-    fn root(&self, word: &str) -> Option<Class> {
+    fn root(&self, word: &str) -> Option<SmsWordClass> {
         if word.is_ascii() {
             return None;
         }
@@ -187,12 +187,12 @@ impl Lexicon {
     }
 }
 
-fn is_stepped_over(cut: &Cut, at: usize) -> bool {
-    matches!(cut.shape(at), Some(Shape::Sign('.' | '-' | '/' | '\'' | '&')))
+fn is_stepped_over(cut: &TokenizedSms, at: usize) -> bool {
+    matches!(cut.shape(at), Some(SmsTokenKind::Sign('.' | '-' | '/' | '\'' | '&')))
 }
 
 /// Where a phrase ends whose other words are these.
-fn rest_of(cut: &Cut, mut at: usize, rest: &[String]) -> Option<usize> {
+fn rest_of(cut: &TokenizedSms, mut at: usize, rest: &[String]) -> Option<usize> {
     for word in rest {
         while is_stepped_over(cut, at) {
             at += 1;
@@ -206,7 +206,7 @@ fn rest_of(cut: &Cut, mut at: usize, rest: &[String]) -> Option<usize> {
 }
 
 /// What each word does; no word does two things, and the longest phrase has it.
-pub(crate) fn marks(cut: &Cut) -> Vec<Mark> {
+pub(crate) fn marks(cut: &TokenizedSms) -> Vec<SmsWordMatch> {
     let mut marks = Vec::new();
     let mut at = 0;
     while at < cut.len() {
@@ -243,9 +243,13 @@ mod tests {
 
     #[test]
     fn the_longest_phrase_and_the_longest_root_win() {
-        let found =
-            |text: &str| marks(&Cut::new(text)).into_iter().map(|mark| mark.class).collect::<Vec<_>>();
-        assert_eq!(found("Avl. Bal in A/c"), [Class::Balance, Class::Ending, Class::Account]);
-        assert_eq!(found("खाते से निकाले"), [Class::Account, Class::Debited]);
+        let found = |text: &str| {
+            marks(&TokenizedSms::new(text)).into_iter().map(|mark| mark.class).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            found("Avl. Bal in A/c"),
+            [SmsWordClass::Balance, SmsWordClass::Ending, SmsWordClass::Account]
+        );
+        assert_eq!(found("खाते से निकाले"), [SmsWordClass::Account, SmsWordClass::Debited]);
     }
 }

@@ -5,7 +5,7 @@
 //! and what is no payment is never booked. Pure code: no database, no clock.
 //!
 //! # Layout
-//! - [`Sms`], [`Reading`], [`Payment`], [`Nothing`]: what goes in and what comes out (`reading`, `fingerprint`)
+//! - [`Sms`], [`SmsReading`], [`Payment`], [`NonPaymentReason`]: what goes in and what comes out (`reading`, `fingerprint`)
 //! - `clean`: one spelling, cut into tokens; `lexicon`: what words do, from `lexicon/sms.txt`
 //! - `find/`: links, dates, accounts, amounts, references; `page`: all of it together; `roles`: the part of each amount
 //! - `events`, `nouns`, `state`, `undo`, `attempt`: what is said to be done, and whether it was; `nothing`, `veto`: what is no payment; `notice`: what is no person's words; `decide`: which of it counts
@@ -38,9 +38,12 @@ mod veto;
 
 pub(crate) use fingerprint::bare;
 pub(crate) use notice::is_notice;
-pub use reading::{Certainty, Currency, Direction, Doubt, Nothing, Payment, Purse, Reading, Sms};
+pub use reading::{
+    Currency, NonPaymentReason, OwnTransfer, Payment, PaymentCertainty, PaymentDirection, PaymentDoubt, Sms,
+    SmsReading,
+};
 
 /// What the message means.
-pub fn read(sms: &Sms<'_>) -> Reading {
-    decide::decide(&page::Page::new(sms.text, sms.day), sms)
+pub fn read(sms: &Sms<'_>) -> SmsReading {
+    decide::decide(&page::ParsedSms::new(sms.text, sms.day), sms)
 }

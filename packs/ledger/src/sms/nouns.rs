@@ -1,20 +1,20 @@
 //! Payments told without a verb: by a noun, or by nothing but an amount, an account and a name.
 
 use super::attempt::{is_attempt, is_needed};
-use super::events::{Event, Weight, amount_of, distance, goes_to_owner, is_own};
-use super::lexicon::{Class, Mark};
-use super::page::{Page, Role};
-use super::reading::Direction;
-use super::state::{State, state};
+use super::events::{SmsEvent, SmsEventStrength, amount_of, distance, goes_to_owner, is_own};
+use super::lexicon::{SmsWordClass, SmsWordMatch};
+use super::page::{AmountRole, ParsedSms};
+use super::reading::PaymentDirection;
+use super::state::{SmsEventState, state};
 use super::undo::takes_back;
 
 /// A noun counts with an amount close by; "successful" in its sentence gives it weight.
-pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
+pub(crate) fn noun(page: &ParsedSms, mark: &SmsWordMatch) -> Option<SmsEvent> {
     // "Transaction number 5512 for Rs 500" is a payment and its number at once.
-    let numbered = mark.class == Class::Reference
+    let numbered = mark.class == SmsWordClass::Reference
         && matches!(page.cut.low(mark.tokens.start), "transaction" | "txn" | "trxn");
-    let ordered = mark.class == Class::Mandate && is_carried_out(page, mark);
-    if !(mark.class.is_noun() || numbered || ordered) || mark.class == Class::Cashback {
+    let ordered = mark.class == SmsWordClass::Mandate && is_carried_out(page, mark);
+    if !(mark.class.is_noun() || numbered || ordered) || mark.class == SmsWordClass::Cashback {
         return None;
     }
     let amount = amount_of(page, mark)?;
@@ -23,29 +23,31 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
         return None;
     }
     let sentence = page.sentence(mark.tokens.start);
-    let ended = page.of(Class::Success).find(|done| page.sentence(done.tokens.start) == sentence);
-    let state = match ended.map_or(State::Done, |done| state(page, done)) {
-        State::Done if is_denied(page, mark) => State::Undone,
-        State::Done if ended.is_none() && is_attempt(page, mark) => State::Undone,
-        State::Done if is_needed(page, mark) => State::Maybe,
-        State::Done => state(page, mark),
+    let ended = page.of(SmsWordClass::Success).find(|done| page.sentence(done.tokens.start) == sentence);
+    let state = match ended.map_or(SmsEventState::Done, |done| state(page, done)) {
+        SmsEventState::Done if is_denied(page, mark) => SmsEventState::Undone,
+        SmsEventState::Done if ended.is_none() && is_attempt(page, mark) => SmsEventState::Undone,
+        SmsEventState::Done if is_needed(page, mark) => SmsEventState::Maybe,
+        SmsEventState::Done => state(page, mark),
         other => other,
     };
     let direction = match mark.class {
-        Class::Refund if takes_back(page, mark) => Direction::Debit,
-        Class::Credit | Class::Refund => Direction::Credit,
-        Class::Pay if goes_to_owner(page, mark.tokens.end) && page.has(Class::Account) => Direction::Credit,
-        _ => Direction::Debit,
+        SmsWordClass::Refund if takes_back(page, mark) => PaymentDirection::Debit,
+        SmsWordClass::Credit | SmsWordClass::Refund => PaymentDirection::Credit,
+        SmsWordClass::Pay if goes_to_owner(page, mark.tokens.end) && page.has(SmsWordClass::Account) => {
+            PaymentDirection::Credit
+        }
+        _ => PaymentDirection::Debit,
     };
-    let weight = if ended.is_some() { Weight::Made } else { Weight::Noun };
-    if weight == Weight::Noun && is_order(page, mark.tokens.start) {
+    let weight = if ended.is_some() { SmsEventStrength::Made } else { SmsEventStrength::Noun };
+    if weight == SmsEventStrength::Noun && is_order(page, mark.tokens.start) {
         return None;
     }
     let is_own = is_own(page, mark);
-    Some(Event {
+    Some(SmsEvent {
         at: mark.tokens.start,
         end: mark.tokens.end,
-        class: if ordered { Class::Pay } else { mark.class },
+        class: if ordered { SmsWordClass::Pay } else { mark.class },
         direction,
         state,
         weight,
@@ -55,16 +57,16 @@ pub(crate) fn noun(page: &Page, mark: &Mark) -> Option<Event> {
 }
 
 /// "Your standing instruction for Rs 3,000 was executed from a/c XX12".
-fn is_carried_out(page: &Page, mark: &Mark) -> bool {
+fn is_carried_out(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
     let sentence = page.sentence(mark.tokens.start);
     let here = |at: &usize| page.sentence(*at) == sentence;
     let executed = (0..page.len()).filter(here).any(|at| page.cut.low(at) == "executed");
-    executed && page.beside(mark.tokens.start, Class::From) && !page.has(Class::Arranged)
+    executed && page.beside(mark.tokens.start, SmsWordClass::From) && !page.has(SmsWordClass::Arranged)
 }
 
 /// "We are unable to confirm txn of Rs 500".
-fn is_denied(page: &Page, mark: &Mark) -> bool {
-    page.of(Class::Negation).any(|no| {
+fn is_denied(page: &ParsedSms, mark: &SmsWordMatch) -> bool {
+    page.of(SmsWordClass::Negation).any(|no| {
         no.tokens.start < mark.tokens.start
             && page.sentence(no.tokens.start) == page.sentence(mark.tokens.start)
             && matches!(page.cut.low(no.tokens.start), "unable" | "could" | "couldn" | "cannot" | "can")
@@ -72,7 +74,7 @@ fn is_denied(page: &Page, mark: &Mark) -> bool {
 }
 
 /// "Deposit Rs 10,000 to avoid charges": a noun that begins a sentence may be a verb that tells one to.
-fn is_order(page: &Page, at: usize) -> bool {
+fn is_order(page: &ParsedSms, at: usize) -> bool {
     let begins =
         at == 0 || page.sentence(at - 1) != page.sentence(at) || matches!(page.cut.low(at - 1), "&" | "and");
     begins && matches!(page.cut.low(at), "deposit" | "transfer" | "recharge" | "spend" | "purchase")
@@ -80,43 +82,46 @@ fn is_order(page: &Page, at: usize) -> bool {
 
 /// Some cards and banks leave the verb out: "Rs 499 XYZ Bank Card x1207 At TUNEBOX", "Rs 80 UPI frm A/c X9021". It
 /// counts where the owner's side is plain and nothing speaks against it.
-pub(crate) fn implied(page: &Page) -> Option<Event> {
+pub(crate) fn implied(page: &ParsedSms) -> Option<SmsEvent> {
     let against = [
-        Class::Request,
-        Class::Due,
-        Class::Failed,
-        Class::Mandate,
-        Class::Future,
-        Class::Pending,
-        Class::Hold,
-        Class::Loan,
-        Class::Delivery,
-        Class::Investment,
-        Class::Lure,
-        Class::Warning,
-        Class::Cashback,
+        SmsWordClass::Request,
+        SmsWordClass::Due,
+        SmsWordClass::Failed,
+        SmsWordClass::Mandate,
+        SmsWordClass::Future,
+        SmsWordClass::Pending,
+        SmsWordClass::Hold,
+        SmsWordClass::Loan,
+        SmsWordClass::Delivery,
+        SmsWordClass::Investment,
+        SmsWordClass::Lure,
+        SmsWordClass::Warning,
+        SmsWordClass::Cashback,
     ];
     if against.into_iter().any(|class| page.has(class)) {
         return None;
     }
-    let mut moved =
-        page.amounts.iter().enumerate().filter(|(_, amount)| amount.role == Role::Moved && !amount.is_bare);
+    let mut moved = page
+        .amounts
+        .iter()
+        .enumerate()
+        .filter(|(_, amount)| amount.role == AmountRole::Moved && !amount.is_bare);
     let (number, amount) = moved.next()?;
     let tail = page.tails.iter().find(|tail| tail.tokens.start > amount.tokens.end)?;
     let between = amount.tokens.end..tail.tokens.start;
-    let carded = between.clone().any(|at| page.is(at, Class::Card))
-        && (tail.tokens.end..tail.tokens.end + 3).any(|at| page.is(at, Class::At));
-    let taken = between.clone().any(|at| page.is(at, Class::From))
-        && between.clone().any(|at| page.is(at, Class::Account));
+    let carded = between.clone().any(|at| page.is(at, SmsWordClass::Card))
+        && (tail.tokens.end..tail.tokens.end + 3).any(|at| page.is(at, SmsWordClass::At));
+    let taken = between.clone().any(|at| page.is(at, SmsWordClass::From))
+        && between.clone().any(|at| page.is(at, SmsWordClass::Account));
     let alone =
         moved.next().is_none() && page.sentence(amount.tokens.start) == page.sentence(tail.tokens.start);
-    (alone && (carded || taken)).then_some(Event {
+    (alone && (carded || taken)).then_some(SmsEvent {
         at: amount.tokens.start,
         end: amount.tokens.end,
-        class: Class::Paid,
-        direction: Direction::Debit,
-        state: State::Done,
-        weight: Weight::Weak,
+        class: SmsWordClass::Paid,
+        direction: PaymentDirection::Debit,
+        state: SmsEventState::Done,
+        weight: SmsEventStrength::Weak,
         amount: Some(number),
         is_own: true,
     })

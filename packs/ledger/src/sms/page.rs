@@ -5,14 +5,14 @@ use std::ops::Range;
 use jiff::civil::{Date, Time};
 use munshi_types::Money;
 
-use super::clean::{Cut, Shape};
+use super::clean::{SmsTokenKind, TokenizedSms};
 use super::find;
-use super::lexicon::{self, Class, Mark};
+use super::lexicon::{self, SmsWordClass, SmsWordMatch};
 use super::reading::Currency;
 
 /// What a token is part of. A token is part of one thing only; what is found first keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum SmsTokenUse {
     Free,
     Link,
     Vpa,
@@ -26,7 +26,7 @@ pub(crate) enum Use {
 
 /// The part an amount has in the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum AmountRole {
     /// It may be what moved.
     Moved,
     Balance,
@@ -39,7 +39,7 @@ pub(crate) enum Role {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Amount {
+pub(crate) struct SmsAmount {
     pub(crate) tokens: Range<usize>,
     pub(crate) money: Money,
     pub(crate) currency: Currency,
@@ -47,33 +47,33 @@ pub(crate) struct Amount {
     pub(crate) is_bare: bool,
     /// Written in lakhs or thousands, as advertisements do.
     pub(crate) is_round: bool,
-    pub(crate) role: Role,
+    pub(crate) role: AmountRole,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Tail {
+pub(crate) struct AccountTail {
     pub(crate) tokens: Range<usize>,
     pub(crate) digits: String,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Reference {
+pub(crate) struct PaymentReference {
     pub(crate) tokens: Range<usize>,
     pub(crate) value: String,
 }
 
 #[derive(Debug)]
-pub(crate) struct Page {
-    pub(crate) cut: Cut,
-    pub(crate) marks: Vec<Mark>,
+pub(crate) struct ParsedSms {
+    pub(crate) cut: TokenizedSms,
+    pub(crate) marks: Vec<SmsWordMatch>,
     /// For each token: the mark it belongs to, as its place in `marks`.
     mark_of: Vec<Option<usize>>,
-    pub(crate) uses: Vec<Use>,
+    pub(crate) uses: Vec<SmsTokenUse>,
     /// For each token: the number of its sentence.
     sentences: Vec<usize>,
-    pub(crate) amounts: Vec<Amount>,
-    pub(crate) tails: Vec<Tail>,
-    pub(crate) references: Vec<Reference>,
+    pub(crate) amounts: Vec<SmsAmount>,
+    pub(crate) tails: Vec<AccountTail>,
+    pub(crate) references: Vec<PaymentReference>,
     pub(crate) vpas: Vec<Range<usize>>,
     pub(crate) date: Option<Date>,
     pub(crate) time: Option<Time>,
@@ -81,16 +81,16 @@ pub(crate) struct Page {
     pub(crate) is_disguised: bool,
 }
 
-impl Page {
+impl ParsedSms {
     pub(crate) fn new(text: &str, day: Option<Date>) -> Self {
-        let cut = Cut::new(text);
+        let cut = TokenizedSms::new(text);
         let marks = lexicon::marks(&cut);
         let mut mark_of = vec![None; cut.len()];
         for (number, mark) in marks.iter().enumerate() {
             mark_of[mark.tokens.clone()].fill(Some(number));
         }
         let mut page = Self {
-            uses: vec![Use::Free; cut.len()],
+            uses: vec![SmsTokenUse::Free; cut.len()],
             sentences: Vec::new(),
             cut,
             marks,
@@ -119,7 +119,7 @@ impl Page {
         self.cut.len()
     }
 
-    pub(crate) fn class(&self, at: usize) -> Option<Class> {
+    pub(crate) fn class(&self, at: usize) -> Option<SmsWordClass> {
         self.mark_of
             .get(at)
             .copied()
@@ -128,19 +128,19 @@ impl Page {
             .map(|mark| mark.class)
     }
 
-    pub(crate) fn is(&self, at: usize, class: Class) -> bool {
+    pub(crate) fn is(&self, at: usize, class: SmsWordClass) -> bool {
         self.class(at) == Some(class)
     }
 
-    pub(crate) fn used(&self, at: usize) -> Use {
-        self.uses.get(at).copied().unwrap_or(Use::Free)
+    pub(crate) fn used(&self, at: usize) -> SmsTokenUse {
+        self.uses.get(at).copied().unwrap_or(SmsTokenUse::Free)
     }
 
     pub(crate) fn is_free(&self, at: usize) -> bool {
-        self.used(at) == Use::Free
+        self.used(at) == SmsTokenUse::Free
     }
 
-    pub(crate) fn take(&mut self, tokens: Range<usize>, what: Use) {
+    pub(crate) fn take(&mut self, tokens: Range<usize>, what: SmsTokenUse) {
         let end = tokens.end.min(self.uses.len());
         if tokens.start < end {
             self.uses[tokens.start..end].fill(what);
@@ -152,27 +152,27 @@ impl Page {
     }
 
     /// The marks of a class that are words of the message, not parts of links and names.
-    pub(crate) fn of(&self, class: Class) -> impl Iterator<Item = &Mark> {
+    pub(crate) fn of(&self, class: SmsWordClass) -> impl Iterator<Item = &SmsWordMatch> {
         self.marks.iter().filter(move |mark| mark.class == class && self.counts(mark))
     }
 
-    pub(crate) fn has(&self, class: Class) -> bool {
+    pub(crate) fn has(&self, class: SmsWordClass) -> bool {
         self.of(class).next().is_some()
     }
 
-    pub(crate) fn counts(&self, mark: &Mark) -> bool {
-        !matches!(self.used(mark.tokens.start), Use::Link | Use::Vpa)
+    pub(crate) fn counts(&self, mark: &SmsWordMatch) -> bool {
+        !matches!(self.used(mark.tokens.start), SmsTokenUse::Link | SmsTokenUse::Vpa)
     }
 
     /// Whether a word of the class stands in the sentence of a token.
-    pub(crate) fn beside(&self, at: usize, class: Class) -> bool {
+    pub(crate) fn beside(&self, at: usize, class: SmsWordClass) -> bool {
         let sentence = self.sentence(at);
         self.of(class).any(|mark| self.sentence(mark.tokens.start) == sentence)
     }
 }
 
 /// The letters O behind a figure and a comma or dot.
-fn is_disguised(cut: &Cut, at: usize) -> bool {
+fn is_disguised(cut: &TokenizedSms, at: usize) -> bool {
     let zeros = cut.low(at).len() >= 2 && cut.low(at).bytes().all(|byte| byte == b'o');
     let joined = cut.is_glued(at) && (cut.is_sign(at - 1, ',') || cut.is_sign(at - 1, '.'));
     zeros && joined && cut.is_glued(at - 1) && cut.is_number(at - 2)
@@ -185,7 +185,7 @@ const SHORTENED: [&str; 41] = [
 ];
 const DOMAINS: [&str; 9] = ["com", "in", "co", "org", "net", "ly", "io", "me", "gov"];
 
-fn sentences(page: &Page) -> Vec<usize> {
+fn sentences(page: &ParsedSms) -> Vec<usize> {
     let mut number = 0;
     (0..page.len())
         .map(|at| {
@@ -198,17 +198,17 @@ fn sentences(page: &Page) -> Vec<usize> {
         .collect()
 }
 
-fn ends_sentence(page: &Page, at: usize) -> bool {
+fn ends_sentence(page: &ParsedSms, at: usize) -> bool {
     match page.cut.shape(at) {
-        Some(Shape::Sign('!' | '?' | ';' | '।' | '|' | '•')) => page.used(at) != Use::Link,
-        Some(Shape::Sign('.')) => is_full_stop(page, at),
+        Some(SmsTokenKind::Sign('!' | '?' | ';' | '।' | '|' | '•')) => page.used(at) != SmsTokenUse::Link,
+        Some(SmsTokenKind::Sign('.')) => is_full_stop(page, at),
         _ => false,
     }
 }
 
 /// A dot ends a sentence unless it shortens a word or stands inside a name.
-fn is_full_stop(page: &Page, at: usize) -> bool {
-    if matches!(page.used(at), Use::Link | Use::Vpa | Use::Tail | Use::Amount)
+fn is_full_stop(page: &ParsedSms, at: usize) -> bool {
+    if matches!(page.used(at), SmsTokenUse::Link | SmsTokenUse::Vpa | SmsTokenUse::Tail | SmsTokenUse::Amount)
         || page.cut.is_sign(at + 1, '.')
     {
         return false;

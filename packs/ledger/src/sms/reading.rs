@@ -15,14 +15,14 @@ pub struct Sms<'a> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reading {
+pub enum SmsReading {
     /// Money moved.
     Payment(Box<Payment>),
     /// Nothing to book, and why.
-    Nothing(Nothing),
+    Nothing(NonPaymentReason),
 }
 
-impl Reading {
+impl SmsReading {
     pub fn payment(&self) -> Option<&Payment> {
         match self {
             Self::Payment(payment) => Some(payment),
@@ -33,7 +33,7 @@ impl Reading {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Direction {
+pub enum PaymentDirection {
     /// Money came to the owner, or a debt of theirs on a card became less.
     Credit,
     Debit,
@@ -41,7 +41,7 @@ pub enum Direction {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    pub direction: Direction,
+    pub direction: PaymentDirection,
     /// Hundredths of `currency`: paise for rupees.
     pub amount: Money,
     pub currency: Currency,
@@ -49,7 +49,7 @@ pub struct Payment {
     pub account: Option<String>,
     pub counterparty: Option<String>,
     /// Set where the money stays the owner's.
-    pub purse: Option<Purse>,
+    pub purse: Option<OwnTransfer>,
     pub reference: Option<String>,
     /// What is left in the account, in rupees. A card's limit is none.
     pub balance: Option<Money>,
@@ -57,9 +57,9 @@ pub struct Payment {
     pub time: Option<Time>,
     /// Who speaks, by the sender's id or the text.
     pub bank: Option<&'static str>,
-    pub certainty: Certainty,
+    pub certainty: PaymentCertainty,
     /// What made it less than sure, for the question to the owner.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<PaymentDoubt>,
     /// The word of the message that says what happened.
     pub said: String,
 }
@@ -67,7 +67,7 @@ pub struct Payment {
 /// Where money that stays the owner's went, or came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purse {
+pub enum OwnTransfer {
     /// The drawer: cash from a machine, cash put into the bank.
     Cash,
     /// Another account or a wallet of the owner's.
@@ -93,14 +93,14 @@ impl Currency {
 /// How far a reading may be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Certainty {
+pub enum PaymentCertainty {
     /// The owner is asked, with the reading proposed.
     Unsure,
     Likely,
     Sure,
 }
 
-impl Certainty {
+impl PaymentCertainty {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unsure => "unsure",
@@ -112,7 +112,7 @@ impl Certainty {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Doubt {
+pub enum PaymentDoubt {
     /// Several amounts could be the one that moved.
     Amount,
     /// The figure has no currency.
@@ -135,12 +135,12 @@ pub enum Doubt {
     Foreign,
 }
 
-impl Doubt {
+impl PaymentDoubt {
     /// What it does to a reading.
-    pub(crate) const fn leaves(self) -> Certainty {
+    pub(crate) const fn leaves(self) -> PaymentCertainty {
         match self {
-            Self::Bare | Self::Foreign | Self::Vague | Self::Implied => Certainty::Likely,
-            _ => Certainty::Unsure,
+            Self::Bare | Self::Foreign | Self::Vague | Self::Implied => PaymentCertainty::Likely,
+            _ => PaymentCertainty::Unsure,
         }
     }
 
@@ -163,7 +163,7 @@ impl Doubt {
 /// Why there is nothing to book.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Nothing {
+pub enum NonPaymentReason {
     Otp,
     Request,
     Declined,
@@ -185,7 +185,7 @@ pub enum Nothing {
     Other,
 }
 
-impl Nothing {
+impl NonPaymentReason {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Otp => "a one-time code: nothing has moved",

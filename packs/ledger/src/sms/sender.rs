@@ -1,7 +1,7 @@
 //! What the sender's id tells: `AX-HDFCBK-S` is HDFC Bank about a service. It is a hint and never needed.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SmsSenderKind {
     /// No sender is known.
     Unknown,
     /// A registered name; `-P` behind it says that it advertises.
@@ -66,17 +66,17 @@ const BANKS: [(&str, &str); 52] = [
     ("ippb", "India Post Payments Bank"),
 ];
 
-pub(crate) fn origin(sender: Option<&str>) -> Origin {
+pub(crate) fn origin(sender: Option<&str>) -> SmsSenderKind {
     let Some(sender) = sender.map(str::trim).filter(|sender| !sender.is_empty()) else {
-        return Origin::Unknown;
+        return SmsSenderKind::Unknown;
     };
     let digits = sender.chars().filter(char::is_ascii_digit).count();
     if !sender.chars().any(char::is_alphabetic) {
         // Banks have short numbers too; ten digits and more are a phone's.
-        return if digits >= 10 { Origin::Person } else { Origin::Unknown };
+        return if digits >= 10 { SmsSenderKind::Person } else { SmsSenderKind::Unknown };
     }
     let last = sender.rsplit('-').next().unwrap_or_default();
-    Origin::Business { promotes: sender.contains('-') && last.eq_ignore_ascii_case("p") }
+    SmsSenderKind::Business { promotes: sender.contains('-') && last.eq_ignore_ascii_case("p") }
 }
 
 /// Whose id it is. The name stands behind the two letters of the network: `VM-HDFCBK`.
@@ -99,10 +99,10 @@ mod tests {
         assert_eq!(bank(Some("VM-HDFCBK")), Some("HDFC Bank"));
         assert_eq!(bank(Some("JD-SBIUPI-S")), Some("State Bank of India"));
         assert_eq!(bank(Some("AX-ZZTOPX")), None);
-        assert_eq!(origin(Some("AD-OFFERS-P")), Origin::Business { promotes: true });
-        assert_eq!(origin(Some("VM-HDFCBK")), Origin::Business { promotes: false });
-        assert_eq!(origin(Some("+91 98765 43210")), Origin::Person);
-        assert_eq!(origin(Some("56767")), Origin::Unknown);
-        assert_eq!(origin(Some(" ")), Origin::Unknown);
+        assert_eq!(origin(Some("AD-OFFERS-P")), SmsSenderKind::Business { promotes: true });
+        assert_eq!(origin(Some("VM-HDFCBK")), SmsSenderKind::Business { promotes: false });
+        assert_eq!(origin(Some("+91 98765 43210")), SmsSenderKind::Person);
+        assert_eq!(origin(Some("56767")), SmsSenderKind::Unknown);
+        assert_eq!(origin(Some(" ")), SmsSenderKind::Unknown);
     }
 }

@@ -3,7 +3,7 @@
 
 use jiff::civil::{Date, date};
 
-use super::rate::Rate;
+use super::rate::TaxRate;
 
 const NEW: Date = date(2025, 9, 22);
 
@@ -45,11 +45,11 @@ const RATES: [(&str, Option<i64>, i64); 21] = [
 ];
 
 /// The rate of an HSN code on a day, by the longest beginning that is known.
-pub fn known(hsn: &str, day: Date) -> Option<Rate> {
+pub fn known(hsn: &str, day: Date) -> Option<TaxRate> {
     let fitting = RATES.iter().filter(|(beginning, ..)| hsn.starts_with(beginning));
     let (_, before, since) = fitting.max_by_key(|(beginning, ..)| beginning.len())?;
     let rate = if day < NEW { *before } else { Some(*since) };
-    rate.map(Rate::from_hundredths)
+    rate.map(TaxRate::from_hundredths)
 }
 
 #[cfg(test)]
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_rate_follows_the_day() {
-        let soap = |day| known("34011190", day).map(Rate::as_hundredths);
+        let soap = |day| known("34011190", day).map(TaxRate::as_hundredths);
         assert_eq!((soap(date(2025, 9, 21)), soap(date(2025, 9, 22))), (Some(1_800), Some(500)));
         assert_eq!(known("9999", NEW), None);
     }
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn every_rate_was_one_on_its_days() {
         for (hsn, before, since) in RATES {
-            Rate::from_hundredths(since).on(NEW, hsn).unwrap();
-            before.map(|rate| Rate::from_hundredths(rate).on(date(2025, 9, 21), hsn).unwrap());
+            TaxRate::from_hundredths(since).on(NEW, hsn).unwrap();
+            before.map(|rate| TaxRate::from_hundredths(rate).on(date(2025, 9, 21), hsn).unwrap());
             assert!((4..=8).contains(&hsn.len()) && hsn.bytes().all(|byte| byte.is_ascii_digit()));
         }
     }

@@ -4,9 +4,9 @@
 //! what stands in the books.
 //!
 //! # Layout
-//! - [`Rate`]: a rate, and whether there is such a one on a day
+//! - [`TaxRate`]: a rate, and whether there is such a one on a day
 //! - [`known`]: rates of goods that changed hands often, by the beginning of their HSN code and the day
-//! - [`Taxed`]: an amount and the taxes in it
+//! - [`TaxBreakdown`]: an amount and the taxes in it
 //! - [`state`]: states by the two digits that a GSTIN begins with
 
 mod known;
@@ -15,6 +15,6 @@ mod state;
 mod taxed;
 
 pub use known::known;
-pub use rate::Rate;
+pub use rate::TaxRate;
 pub use state::{name as state_name, of_gstin};
-pub use taxed::{Taxed, Way};
+pub use taxed::{GstSupplyType, TaxBreakdown};

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Rate(i64);
+pub struct TaxRate(i64);
 
 /// The tax began on this day.
 const BEGAN: Date = date(2017, 7, 1);
@@ -27,7 +27,7 @@ const BRICK_CODES: [&str; 4] = ["6815", "6901", "6904", "6905"];
 /// Twenty-eight stayed for pan masala and tobacco for a while.
 const TOBACCO_CODES: [&str; 4] = ["2106", "2401", "2402", "2403"];
 
-impl Rate {
+impl TaxRate {
     pub const ZERO: Self = Self(0);
 
     pub const fn from_hundredths(hundredths: i64) -> Self {
@@ -40,8 +40,8 @@ impl Rate {
 
     /// Half of it, as the union's and the state's parts are.
     #[must_use]
-    pub const fn half(self) -> HalfRate {
-        HalfRate(self.0)
+    pub const fn half(self) -> HalfTaxRate {
+        HalfTaxRate(self.0)
     }
 
     /// The first day of the rates that hold on a day.
@@ -71,15 +71,15 @@ impl Rate {
 
 /// Half a rate, only to be shown: 2.5%.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HalfRate(i64);
+pub struct HalfTaxRate(i64);
 
-impl fmt::Display for HalfRate {
+impl fmt::Display for HalfTaxRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         percent(self.0 * 10 / 2, 1_000, f)
     }
 }
 
-impl fmt::Display for Rate {
+impl fmt::Display for TaxRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         percent(self.0, 100, f)
     }
@@ -96,7 +96,7 @@ fn percent(parts: i64, of: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     write!(f, "{whole}.{}%", rest.trim_end_matches('0'))
 }
 
-impl FromStr for Rate {
+impl FromStr for TaxRate {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -123,20 +123,20 @@ mod tests {
         for (text, hundredths, shown) in
             [("5", 500, "5%"), ("0.25%", 25, "0.25%"), ("18 %", 1_800, "18%"), ("7.5", 750, "7.5%")]
         {
-            let rate: Rate = text.parse().unwrap();
+            let rate: TaxRate = text.parse().unwrap();
             assert_eq!((rate.as_hundredths(), rate.to_string().as_str()), (hundredths, shown));
         }
         for bad in ["", "%", "-5", "5.555", "1000", "five", "101", "1e1"] {
-            assert!(bad.parse::<Rate>().is_err(), "{bad}");
+            assert!(bad.parse::<TaxRate>().is_err(), "{bad}");
         }
         let halves: Vec<String> =
-            [500, 25, 1_800, 150].map(|rate| Rate::from_hundredths(rate).half().to_string()).to_vec();
+            [500, 25, 1_800, 150].map(|rate| TaxRate::from_hundredths(rate).half().to_string()).to_vec();
         assert_eq!(halves, ["2.5%", "0.125%", "9%", "0.75%"]);
     }
 
     #[test]
     fn a_rate_is_of_its_time() {
-        let is = |hundredths, day, hsn| Rate::from_hundredths(hundredths).on(day, hsn).is_ok();
+        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).on(day, hsn).is_ok();
         let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
         assert!(is(2_800, before, "") && !is(4_000, before, ""));
         assert!(is(4_000, after, "") && !is(2_800, after, ""));
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn twelve_stayed_for_bricks_alone() {
-        let is = |hundredths, day, hsn| Rate::from_hundredths(hundredths).on(day, hsn).is_ok();
+        let is = |hundredths, day, hsn| TaxRate::from_hundredths(hundredths).on(day, hsn).is_ok();
         let (before, after) = (date(2025, 9, 21), date(2025, 9, 22));
         assert!(is(1_200, before, "") && is(1_200, before, "0405"));
         assert!(!is(1_200, after, "") && !is(1_200, after, "0405") && !is(600, after, ""));

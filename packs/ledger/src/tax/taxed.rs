@@ -3,13 +3,13 @@
 use munshi_types::Money;
 use serde::{Deserialize, Serialize};
 
-use super::rate::Rate;
+use super::rate::TaxRate;
 use crate::error::{Error, Result};
 
 /// Whether goods stay in the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Way {
+pub enum GstSupplyType {
     /// Half to the union (CGST), half to the state (SGST).
     Within,
     /// One tax for both (IGST).
@@ -18,22 +18,22 @@ pub enum Way {
 
 /// The parts add up to what was paid, to the paisa.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taxed {
+pub struct TaxBreakdown {
     pub taxable: Money,
     pub cgst: Money,
     pub sgst: Money,
     pub igst: Money,
 }
 
-impl Taxed {
+impl TaxBreakdown {
     /// What of an amount is tax. Each part is rounded to the paisa, half up; the two halves are always the same.
-    pub fn of(paid: Money, rate: Rate, way: Way) -> Result<Self> {
+    pub fn of(paid: Money, rate: TaxRate, way: GstSupplyType) -> Result<Self> {
         if paid.is_negative() {
             return Err(Error::invalid("a bill is of an amount above zero"));
         }
         let (cgst, igst) = match way {
-            Way::Within => (part(paid, rate, 2)?, Money::ZERO),
-            Way::Across => (Money::ZERO, part(paid, rate, 1)?),
+            GstSupplyType::Within => (part(paid, rate, 2)?, Money::ZERO),
+            GstSupplyType::Across => (Money::ZERO, part(paid, rate, 1)?),
         };
         let taxable = paid.minus(cgst)?.minus(cgst)?.minus(igst)?;
         Ok(Self { taxable, cgst, sgst: cgst, igst })
@@ -54,7 +54,7 @@ impl Taxed {
 }
 
 /// The tax in an amount, over so many parts.
-fn part(paid: Money, rate: Rate, parts: i128) -> Result<Money> {
+fn part(paid: Money, rate: TaxRate, parts: i128) -> Result<Money> {
     let (paid, rate) = (i128::from(paid.as_paise()), i128::from(rate.as_hundredths()));
     let below = (10_000 + rate) * parts;
     let rounded = (paid * rate * 2 + below) / (below * 2);
@@ -70,22 +70,22 @@ mod tests {
     #[test]
     fn the_tax_is_taken_out_of_what_was_paid() {
         let paid = Money::from_paise(10_500);
-        let five = Rate::from_hundredths(500);
-        let within = Taxed::of(paid, five, Way::Within).unwrap();
+        let five = TaxRate::from_hundredths(500);
+        let within = TaxBreakdown::of(paid, five, GstSupplyType::Within).unwrap();
         let rupees = Money::from_paise;
         assert_eq!((within.taxable, within.cgst, within.sgst), (rupees(10_000), rupees(250), rupees(250)));
-        let across = Taxed::of(paid, five, Way::Across).unwrap();
+        let across = TaxBreakdown::of(paid, five, GstSupplyType::Across).unwrap();
         assert_eq!((across.taxable, across.igst, across.cgst), (rupees(10_000), rupees(500), Money::ZERO));
-        let none = Taxed::of(paid, Rate::ZERO, Way::Within).unwrap();
+        let none = TaxBreakdown::of(paid, TaxRate::ZERO, GstSupplyType::Within).unwrap();
         assert_eq!((none.taxable, none.tax().unwrap()), (paid, Money::ZERO));
     }
 
     proptest! {
         #[test]
         fn parts_add_up_and_are_near_the_rate(paise in 0..1_000_000_000_000_i64, rate in 0..=4_000_i64, across: bool) {
-            let way = if across { Way::Across } else { Way::Within };
-            let (paid, rate) = (Money::from_paise(paise), Rate::from_hundredths(rate));
-            let taxed = Taxed::of(paid, rate, way).unwrap();
+            let way = if across { GstSupplyType::Across } else { GstSupplyType::Within };
+            let (paid, rate) = (Money::from_paise(paise), TaxRate::from_hundredths(rate));
+            let taxed = TaxBreakdown::of(paid, rate, way).unwrap();
             prop_assert_eq!(taxed.taxable.plus(taxed.tax().unwrap()).unwrap(), paid);
             prop_assert_eq!(taxed.cgst, taxed.sgst);
             prop_assert!(!taxed.taxable.is_negative() && !taxed.tax().unwrap().is_negative());

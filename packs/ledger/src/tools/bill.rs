@@ -2,42 +2,42 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::attachment::{Attachment, FIELD};
 use serde_json::json;
 
-use super::call::{Call, Desk};
-use super::told::Told;
+use super::call::{LedgerServices, LedgerToolCall};
+use super::told::LedgerToolResult;
 use super::{marks, person, stock};
-use crate::bill::{self, Wish, latest_sale};
-use crate::books::details::{self, Details};
+use crate::bill::{self, BillRequest, latest_sale};
+use crate::books::details::{self, ContactDetails};
 use crate::books::taxes::{self, ItemTax};
-use crate::books::{Day, DocumentId, Entry, documents, entry, shares};
+use crate::books::{DocumentId, LedgerDay, LedgerEntry, documents, entry, shares};
 use crate::pages::bill_path;
-use crate::tax::{self, Rate};
+use crate::tax::{self, TaxRate};
 
-pub(crate) struct MakeBill(pub(crate) Desk);
+pub(crate) struct MakeBillTool(pub(crate) LedgerServices);
 
-impl Write for MakeBill {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for MakeBillTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let entry = sale(tx, &call)?;
         let sentence = call.text("text").unwrap_or_default();
         let gstin = marks::gstin(sentence).or_else(|| marks::like_gstin(sentence));
         if let (Some(contact), Some(gstin)) = (entry.contact, gstin) {
-            let said = Details { gstin: Some(gstin), ..Details::default() };
+            let said = ContactDetails { gstin: Some(gstin), ..ContactDetails::default() };
             details::put(tx, contact, &said, call.now)?;
         }
         let rate = call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
-        let wish = Wish { what: call.text("description"), rate };
+        let wish = BillRequest { what: call.text("description"), rate };
         let (document, bill) = bill::make(tx, call.writing().ids, call.now, &entry, wish)?;
         let key = shares::add(tx, call.random(), document.id, call.now)?;
         let number = bill.number(document.number);
         let title = format!("{} {number}", bill.title());
         let link = [Attachment::Link { url: bill_path(call.tenant, document.id, &key), title }];
-        let link =
-            serde_json::to_value(link).map_err(|error| Failure::surely("not_shown", error.to_string()))?;
-        Ok(Told::default()
+        let link = serde_json::to_value(link)
+            .map_err(|error| ToolFailure::surely("not_shown", error.to_string()))?;
+        Ok(LedgerToolResult::default()
             .with("bill", json!({ "id": document.id, "name": number }))
             .with("number", number)
             .money("amount", bill.total)
@@ -47,7 +47,12 @@ impl Write for MakeBill {
             .done())
     }
 
-    fn read_back(&self, _: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        _: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let id = done.value.pointer("/bill/id").and_then(|id| id.as_str()?.parse::<DocumentId>().ok());
         let found = id.map(|id| documents::find(tx, id)).transpose()?.flatten();
         Ok(found.is_none().then(|| "the bill was not kept".to_owned()))
@@ -55,8 +60,8 @@ impl Write for MakeBill {
 }
 
 /// The sale that is meant: by its number, the latest of a person, or the latest of all.
-fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
-    let none = || Failure::surely("ledger_no_bill", "there is no such sale that stands");
+fn sale(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<LedgerEntry, ToolFailure> {
+    let none = || ToolFailure::surely("ledger_no_bill", "there is no such sale that stands");
     if let Some(number) = call.text("entry") {
         let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
         return entry::by_number(tx, number)?.ok_or_else(none);
@@ -70,21 +75,23 @@ fn sale(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Entry, Failure> {
     let amount = call.given_amount();
     let missing = || match (amount, &contact) {
         (None, None) => none(),
-        _ => Failure::surely("ledger_no_such_sale", "no sale like that stands: it has to be written first"),
+        _ => {
+            ToolFailure::surely("ledger_no_such_sale", "no sale like that stands: it has to be written first")
+        }
     };
     latest_sale(tx, contact.as_ref().map(|contact| contact.id), amount)?.ok_or_else(missing)
 }
 
-pub(crate) struct SetItemTax(pub(crate) Desk);
+pub(crate) struct SetItemTaxTool(pub(crate) LedgerServices);
 
-impl Write for SetItemTax {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for SetItemTaxTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let name = call.text("item").unwrap_or_default();
-        let item = stock::named(tx, name)?.ok_or_else(|| Failure::not_found(name))?;
+        let item = stock::named(tx, name)?.ok_or_else(|| ToolFailure::not_found(name))?;
         let tax = told(&call)?;
         taxes::put(tx, item.id, &tax, call.now)?;
-        Ok(Told::default()
+        Ok(LedgerToolResult::default()
             .with("thing", json!({ "id": item.id, "name": item.name }))
             .with("item", item.name.as_str())
             .with("rate", tax.rate.to_string())
@@ -93,7 +100,12 @@ impl Write for SetItemTax {
             .done())
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let tax = told(&self.0.call(permit, tx)?)?;
         let id = done.value.pointer("/thing/id").and_then(|id| id.as_str()?.parse().ok());
         let kept = id.map(|id| taxes::on(tx, id, tax.from)).transpose()?.flatten();
@@ -102,15 +114,16 @@ impl Write for SetItemTax {
 }
 
 /// Rate, code and first day as they were said. Without a day it holds as long as there are the present rates.
-fn told(call: &Call<'_>) -> Result<ItemTax, Failure> {
+fn told(call: &LedgerToolCall<'_>) -> Result<ItemTax, ToolFailure> {
     let sentence = call.text("text").unwrap_or_default();
     let hsn = call.text("hsn").map(str::to_owned).or_else(|| marks::hsn(sentence)).unwrap_or_default();
     let today = call.today();
-    let said: Option<Rate> = call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
+    let said: Option<TaxRate> =
+        call.text("gst").map(str::parse).transpose()?.or_else(|| marks::rate(sentence));
     let known = || tax::known(&hsn, today.to_date()).filter(|_| !hsn.is_empty());
-    let no_rate = || Failure::surely("ledger_no_rate", "say the rate, such as 5%");
+    let no_rate = || ToolFailure::surely("ledger_no_rate", "say the rate, such as 5%");
     let rate = said.or_else(known).ok_or_else(no_rate)?;
-    let since = Day::from_date(Rate::present_since(today.to_date()));
+    let since = LedgerDay::from_date(TaxRate::present_since(today.to_date()));
     let from = call.other_day()?.unwrap_or(since);
     // A day that nobody said is today as well: what went since is no rate to keep.
     if from == since {

@@ -2,18 +2,21 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::Money;
 
-use super::call::{Call, Desk};
-use super::person::{self, Party, Whom};
-use super::stock::{self, Moved};
-use super::told::Told;
+use super::call::{LedgerServices, LedgerToolCall};
+use super::person::{self, ContactMatch, EntryParty};
+use super::stock::{self, EntryStockMoves};
+use super::told::LedgerToolResult;
 use super::word;
-use crate::books::{self, Act, Days, Entry, Kind, Lent, Line, Means, Quantity, Settled, days, entry};
+use crate::books::{
+    self, CreditAsset, DayRange, ItemQuantity, LedgerEntry, LedgerEntryKind, PaymentMeans, PaymentTerms,
+    Quantity, ShopTransaction, days, entry,
+};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum BookingKind {
     Sale,
     Purchase,
     Expense,
@@ -23,7 +26,7 @@ pub(crate) enum What {
     Paid,
 }
 
-impl What {
+impl BookingKind {
     /// What a tool of this name writes.
     pub(crate) fn of_tool(name: &str) -> Option<Self> {
         Some(match name {
@@ -39,48 +42,51 @@ impl What {
     }
 
     /// What an entry of this kind was written by.
-    pub(crate) const fn of_kind(kind: Kind) -> Option<Self> {
+    pub(crate) const fn of_kind(kind: LedgerEntryKind) -> Option<Self> {
         Some(match kind {
-            Kind::Sale => Self::Sale,
-            Kind::Purchase => Self::Purchase,
-            Kind::Expense => Self::Expense,
-            Kind::CreditGiven => Self::CreditGiven,
-            Kind::CreditTaken => Self::CreditTaken,
-            Kind::PaymentReceived => Self::Received,
-            Kind::PaymentMade => Self::Paid,
-            Kind::Transfer | Kind::Opening | Kind::StockIn | Kind::StockOut => return None,
+            LedgerEntryKind::Sale => Self::Sale,
+            LedgerEntryKind::Purchase => Self::Purchase,
+            LedgerEntryKind::Expense => Self::Expense,
+            LedgerEntryKind::CreditGiven => Self::CreditGiven,
+            LedgerEntryKind::CreditTaken => Self::CreditTaken,
+            LedgerEntryKind::PaymentReceived => Self::Received,
+            LedgerEntryKind::PaymentMade => Self::Paid,
+            LedgerEntryKind::Transfer
+            | LedgerEntryKind::Opening
+            | LedgerEntryKind::StockIn
+            | LedgerEntryKind::StockOut => return None,
         })
     }
 
-    pub(crate) const fn kind(self) -> Kind {
+    pub(crate) const fn kind(self) -> LedgerEntryKind {
         match self {
-            Self::Sale => Kind::Sale,
-            Self::Purchase => Kind::Purchase,
-            Self::Expense => Kind::Expense,
-            Self::CreditGiven => Kind::CreditGiven,
-            Self::CreditTaken => Kind::CreditTaken,
-            Self::Received => Kind::PaymentReceived,
-            Self::Paid => Kind::PaymentMade,
+            Self::Sale => LedgerEntryKind::Sale,
+            Self::Purchase => LedgerEntryKind::Purchase,
+            Self::Expense => LedgerEntryKind::Expense,
+            Self::CreditGiven => LedgerEntryKind::CreditGiven,
+            Self::CreditTaken => LedgerEntryKind::CreditTaken,
+            Self::Received => LedgerEntryKind::PaymentReceived,
+            Self::Paid => LedgerEntryKind::PaymentMade,
         }
     }
 }
 
-pub(crate) struct Book {
-    pub(crate) what: What,
-    pub(crate) desk: Desk,
+pub(crate) struct BookEntryTool {
+    pub(crate) what: BookingKind,
+    pub(crate) desk: LedgerServices,
 }
 
-impl Write for Book {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for BookEntryTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.desk.call(permit, tx)?;
         let held = books::hold_for(tx, call.key)?;
         let said = call.text("person");
         let whom = said.map(|said| person::whom(tx, said, call.heard())).transpose()?;
         if !held.is_booked() {
-            call.nothing_since(tx, self.what, whom.as_ref().and_then(Whom::contact))?;
+            call.nothing_since(tx, self.what, whom.as_ref().and_then(ContactMatch::contact))?;
         }
         let party = said.zip(whom).map(|(said, whom)| person::party_of(tx, &call, said, whom)).transpose()?;
-        let Moved { lines, left } = self.moved(tx, &call)?;
+        let EntryStockMoves { lines, left } = self.moved(tx, &call)?;
         let act = self.act(&call, party.as_ref(), lines)?;
         let booked = held.book(tx, &call.writing(), &call.entry(act)?)?;
         if !booked.is_repeat {
@@ -97,14 +103,23 @@ impl Write for Book {
         })
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.desk.call(permit, tx)?;
         read_back(tx, &call, done)
     }
 }
 
 /// Whether the entry stands under this act's key with the amount that was asked for and is about to be told.
-pub(crate) fn read_back(tx: &mut Tx<'_>, call: &Call<'_>, done: &Done) -> Result<Option<String>, Failure> {
+pub(crate) fn read_back(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    done: &ToolOutput,
+) -> Result<Option<String>, ToolFailure> {
     let Some(entry) = entry::by_key(tx, call.key)? else {
         return Ok(Some("the entry is not in the books".to_owned()));
     };
@@ -114,39 +129,59 @@ pub(crate) fn read_back(tx: &mut Tx<'_>, call: &Call<'_>, done: &Done) -> Result
     Ok((!agrees).then(|| format!("entry {} is of {} and not of {wanted}", entry.number, entry.amount)))
 }
 
-impl Book {
+impl BookEntryTool {
     /// What moves in stock: an expense is for no item that is kept, and a payment for none at all.
-    fn moved(&self, tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Moved, Failure> {
+    fn moved(&self, tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<EntryStockMoves, ToolFailure> {
         match self.what {
-            What::Sale | What::Purchase | What::CreditGiven | What::CreditTaken => stock::moved(tx, call),
-            What::Expense | What::Received | What::Paid => Ok(Moved::default()),
+            BookingKind::Sale
+            | BookingKind::Purchase
+            | BookingKind::CreditGiven
+            | BookingKind::CreditTaken => stock::moved(tx, call),
+            BookingKind::Expense | BookingKind::Received | BookingKind::Paid => {
+                Ok(EntryStockMoves::default())
+            }
         }
     }
 
-    fn act(&self, call: &Call<'_>, party: Option<&Party>, lines: Vec<Line>) -> Result<Act, Failure> {
+    fn act(
+        &self,
+        call: &LedgerToolCall<'_>,
+        party: Option<&EntryParty>,
+        lines: Vec<ItemQuantity>,
+    ) -> Result<ShopTransaction, ToolFailure> {
         let (amount, means) = (call.amount()?, call.means());
         let party = party.map(|party| party.contact.id);
-        let needed = || party.ok_or_else(|| Failure::surely("no_person", "say for whom it was"));
+        let needed = || party.ok_or_else(|| ToolFailure::surely("no_person", "say for whom it was"));
         Ok(match self.what {
-            What::Sale => Act::Sale { amount, settled: Settled::Now(means), party, lines },
-            What::Purchase => Act::Purchase { amount, settled: Settled::Now(means), party, lines },
-            What::Expense => {
-                let category = call.text("item").unwrap_or_default().to_owned();
-                Act::Expense { amount, category, settled: Settled::Now(means), party }
+            BookingKind::Sale => {
+                ShopTransaction::Sale { amount, settled: PaymentTerms::Now(means), party, lines }
             }
-            What::CreditGiven => Act::CreditGiven { party: needed()?, amount, lent: lent(call), lines },
-            What::CreditTaken => Act::CreditTaken { party: needed()?, amount, lent: lent(call), lines },
-            What::Received => Act::PaymentReceived { party, amount, means },
-            What::Paid => Act::PaymentMade { party, amount, means },
+            BookingKind::Purchase => {
+                ShopTransaction::Purchase { amount, settled: PaymentTerms::Now(means), party, lines }
+            }
+            BookingKind::Expense => {
+                let category = call.text("item").unwrap_or_default().to_owned();
+                ShopTransaction::Expense { amount, category, settled: PaymentTerms::Now(means), party }
+            }
+            BookingKind::CreditGiven => {
+                ShopTransaction::CreditGiven { party: needed()?, amount, lent: lent(call), lines }
+            }
+            BookingKind::CreditTaken => {
+                ShopTransaction::CreditTaken { party: needed()?, amount, lent: lent(call), lines }
+            }
+            BookingKind::Received => ShopTransaction::PaymentReceived { party, amount, means },
+            BookingKind::Paid => ShopTransaction::PaymentMade { party, amount, means },
         })
     }
 
     /// The cash that leaves the drawer, where any does.
-    fn cash_paid(&self, call: &Call<'_>) -> Result<Option<Money>, Failure> {
+    fn cash_paid(&self, call: &LedgerToolCall<'_>) -> Result<Option<Money>, ToolFailure> {
         let is_paid = match self.what {
-            What::Purchase | What::Expense | What::Paid => call.means() == Means::Cash,
-            What::CreditGiven => lent(call) == Lent::Money(Means::Cash),
-            What::Sale | What::CreditTaken | What::Received => false,
+            BookingKind::Purchase | BookingKind::Expense | BookingKind::Paid => {
+                call.means() == PaymentMeans::Cash
+            }
+            BookingKind::CreditGiven => lent(call) == CreditAsset::Money(PaymentMeans::Cash),
+            BookingKind::Sale | BookingKind::CreditTaken | BookingKind::Received => false,
         };
         is_paid.then(|| call.amount()).transpose()
     }
@@ -154,30 +189,30 @@ impl Book {
     fn told(
         &self,
         tx: &mut Tx<'_>,
-        call: &Call<'_>,
-        entry: &Entry,
-        party: Option<&Party>,
-    ) -> Result<Told, Failure> {
+        call: &LedgerToolCall<'_>,
+        entry: &LedgerEntry,
+        party: Option<&EntryParty>,
+    ) -> Result<LedgerToolResult, ToolFailure> {
         let item = call.text("item").map(|item| how_much(call, item));
-        let told = Told::default().entry(entry);
+        let told = LedgerToolResult::default().entry(entry);
         let told = match &item {
             Some(item) => told.with("item", item.as_str()),
             None => told,
         };
         let told = told.say(match (self.what, &item) {
-            (What::Sale, None) => "sale",
-            (What::Sale, Some(_)) => "sale-item",
-            (What::Purchase, _) => "purchase",
-            (What::Expense, _) => "expense",
-            (What::CreditGiven, None) => "credit",
-            (What::CreditGiven, Some(_)) => "credit-item",
-            (What::CreditTaken, None) => "taken",
-            (What::CreditTaken, Some(_)) => "taken-item",
-            (What::Received, _) => "received",
-            (What::Paid, _) => "paid",
+            (BookingKind::Sale, None) => "sale",
+            (BookingKind::Sale, Some(_)) => "sale-item",
+            (BookingKind::Purchase, _) => "purchase",
+            (BookingKind::Expense, _) => "expense",
+            (BookingKind::CreditGiven, None) => "credit",
+            (BookingKind::CreditGiven, Some(_)) => "credit-item",
+            (BookingKind::CreditTaken, None) => "taken",
+            (BookingKind::CreditTaken, Some(_)) => "taken-item",
+            (BookingKind::Received, _) => "received",
+            (BookingKind::Paid, _) => "paid",
         });
-        let is_money =
-            matches!(self.what, What::CreditGiven | What::CreditTaken) && lent(call) != Lent::Goods;
+        let is_money = matches!(self.what, BookingKind::CreditGiven | BookingKind::CreditTaken)
+            && lent(call) != CreditAsset::Goods;
         let told = if is_money { told.say("as-money") } else { told };
         let told = match party {
             Some(party) => told.party(tx, party)?,
@@ -186,8 +221,8 @@ impl Book {
         if let Some(day) = call.other_day()? {
             return Ok(told.with("date", day.to_string()).say("dated"));
         }
-        if self.what == What::Sale {
-            let sales = days::totals(tx, Days::day(call.today()))?.sales;
+        if self.what == BookingKind::Sale {
+            let sales = days::totals(tx, DayRange::day(call.today()))?.sales;
             return Ok(told.money("day_total", sales).say("sales-today"));
         }
         Ok(told)
@@ -195,15 +230,15 @@ impl Book {
 }
 
 /// Whether money itself was lent: where things are named, it was those.
-fn lent(call: &Call<'_>) -> Lent {
+fn lent(call: &LedgerToolCall<'_>) -> CreditAsset {
     match (call.text("lent"), call.text("item")) {
-        (Some("money"), None) => Lent::Money(call.means()),
-        _ => Lent::Goods,
+        (Some("money"), None) => CreditAsset::Money(call.means()),
+        _ => CreditAsset::Goods,
     }
 }
 
 /// An item with how much of it was said, so that whoever hears it can tell whether it was heard right.
-fn how_much(call: &Call<'_>, item: &str) -> String {
+fn how_much(call: &LedgerToolCall<'_>, item: &str) -> String {
     let quantity = call.number("quantity").and_then(|number| number.parse::<Quantity>().ok());
     let Some(quantity) = quantity else { return item.to_owned() };
     let words = [Some(quantity.to_string()), call.text("unit").map(str::to_owned), Some(item.to_owned())];

@@ -3,27 +3,32 @@
 use std::sync::Arc;
 
 use munshi_identity::Principal;
-use munshi_lang::{Fill, Form, Phrasebook, Voice, detect};
+use munshi_lang::{Locale, Phrasebook, PlaceholderValue, ScriptForm, detect};
 use munshi_safety::acts::{self, Permit};
 use munshi_safety::approvals;
-use munshi_safety::pipeline::Concern;
+use munshi_safety::pipeline::ActConcern;
 use munshi_store::Tx;
-use munshi_tools::Failure;
-use munshi_types::{ActId, Clock, Id, Ids, Language, Money, PersonId, Random, TenantId, Timestamp, Zone};
+use munshi_tools::ToolFailure;
+use munshi_types::{
+    ActId, Clock, Id, IdGenerator, Language, Money, PersonId, Random, TenantId, Timestamp, Zone,
+};
 use serde_json::Value;
 
-use super::book::What;
-use super::sort::Unsorted;
+use super::book::BookingKind;
+use super::sort::UnsortedPaymentQuery;
 use crate::books::contacts::Contact;
-use crate::books::{Act, Day, EntryKey, Means, NewEntry, Said, Source, Writing};
+use crate::books::{
+    BookingContext, EntryKey, EntryProvenance, LedgerDay, LedgerEntrySource, NewLedgerEntry, PaymentMeans,
+    ShopTransaction,
+};
 use crate::check;
 use crate::error::Error;
 
 /// What every tool has at hand.
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct LedgerServices {
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Ids,
+    pub(crate) ids: IdGenerator,
     pub(crate) random: Arc<dyn Random>,
     /// The pack's own phrases.
     pub(crate) book: Arc<Phrasebook>,
@@ -34,8 +39,8 @@ const OLDEST_DAYS: i64 = 366;
 /// What was said is kept in the books up to this many letters.
 const MOST_WORDS: usize = 500;
 
-pub(crate) struct Call<'c> {
-    desk: &'c Desk,
+pub(crate) struct LedgerToolCall<'c> {
+    desk: &'c LedgerServices,
     arguments: &'c Value,
     pub(crate) tenant: TenantId,
     pub(super) act: ActId,
@@ -49,13 +54,17 @@ pub(crate) struct Call<'c> {
     pub(super) who: Option<Principal>,
     words: String,
     /// What a check wanted confirmed, and a person did.
-    pub(crate) agreed: Vec<Concern>,
+    pub(crate) agreed: Vec<ActConcern>,
 }
 
-impl Desk {
-    pub(crate) fn call<'c>(&'c self, permit: &'c Permit, tx: &mut Tx<'_>) -> Result<Call<'c>, Failure> {
+impl LedgerServices {
+    pub(crate) fn call<'c>(
+        &'c self,
+        permit: &'c Permit,
+        tx: &mut Tx<'_>,
+    ) -> Result<LedgerToolCall<'c>, ToolFailure> {
         let act =
-            acts::find(tx, permit.act()).map_err(|error| Failure::for_now("store", error.to_string()))?;
+            acts::find(tx, permit.act()).map_err(|error| ToolFailure::for_now("store", error.to_string()))?;
         let now = self.clock.now();
         let asked_at = act.as_ref().map_or(now, |act| act.began_at);
         let rests_on = act.map(|act| act.rests_on);
@@ -63,7 +72,7 @@ impl Desk {
         // An act with concerns comes here only by somebody's yes.
         let agreed = rests_on.as_ref().map(|on| on.concerns.clone()).unwrap_or_default();
         let caller = rests_on.map(|on| on.caller);
-        Ok(Call {
+        Ok(LedgerToolCall {
             desk: self,
             arguments: permit.arguments(),
             tenant: permit.tenant(),
@@ -80,13 +89,13 @@ impl Desk {
     }
 }
 
-impl Call<'_> {
-    pub(crate) fn writing(&self) -> Writing<'_> {
-        Writing { ids: &self.desk.ids, now: self.now, zone: &self.zone }
+impl LedgerToolCall<'_> {
+    pub(crate) fn writing(&self) -> BookingContext<'_> {
+        BookingContext { ids: &self.desk.ids, now: self.now, zone: &self.zone }
     }
 
-    pub(crate) fn today(&self) -> Day {
-        Day::of(self.now, &self.zone)
+    pub(crate) fn today(&self) -> LedgerDay {
+        LedgerDay::of(self.now, &self.zone)
     }
 
     /// What the person said in this turn.
@@ -98,8 +107,9 @@ impl Call<'_> {
         text(self.arguments, name)
     }
 
-    pub(crate) fn amount(&self) -> Result<Money, Failure> {
-        amount(self.arguments).ok_or_else(|| Failure::surely("bad_amount", "say the amount in whole paise"))
+    pub(crate) fn amount(&self) -> Result<Money, ToolFailure> {
+        amount(self.arguments)
+            .ok_or_else(|| ToolFailure::surely("bad_amount", "say the amount in whole paise"))
     }
 
     /// The amount, where one was said.
@@ -115,27 +125,27 @@ impl Call<'_> {
         entry_number(self.arguments)
     }
 
-    pub(crate) fn means(&self) -> Means {
+    pub(crate) fn means(&self) -> PaymentMeans {
         match self.text("mode") {
-            None | Some("cash") => Means::Cash,
-            Some(_) => Means::Bank,
+            None | Some("cash") => PaymentMeans::Cash,
+            Some(_) => PaymentMeans::Bank,
         }
     }
 
     /// The day it is about, where that is another than today: the one that was said, or the one it was said on.
-    pub(crate) fn other_day(&self) -> Result<Option<Day>, Failure> {
-        let said_on = Day::of(self.asked_at, &self.zone);
+    pub(crate) fn other_day(&self) -> Result<Option<LedgerDay>, ToolFailure> {
+        let said_on = LedgerDay::of(self.asked_at, &self.zone);
         let day = self.said_day()?.unwrap_or(said_on);
         Ok(Some(day).filter(|day| *day != self.today()))
     }
 
-    fn said_day(&self) -> Result<Option<Day>, Failure> {
-        day(self.arguments, Day::of(self.asked_at, &self.zone))
+    fn said_day(&self) -> Result<Option<LedgerDay>, ToolFailure> {
+        day(self.arguments, LedgerDay::of(self.asked_at, &self.zone))
     }
 
     /// When it happened: at noon of the day that was said, or when it was said, however late somebody agreed to it. A
     /// clock that was put back since makes nothing happen in the future.
-    pub(crate) fn when(&self) -> Result<Timestamp, Failure> {
+    pub(crate) fn when(&self) -> Result<Timestamp, ToolFailure> {
         Ok(self.said_day()?.map_or(self.asked_at.min(self.now), |day| day.noon(&self.zone)))
     }
 
@@ -145,9 +155,9 @@ impl Call<'_> {
     }
 
     /// Whether somebody was asked before it was done.
-    pub(crate) fn has_waited(&self, tx: &mut Tx<'_>) -> Result<bool, Failure> {
+    pub(crate) fn has_waited(&self, tx: &mut Tx<'_>) -> Result<bool, ToolFailure> {
         let asked = approvals::of_act(tx, self.act);
-        Ok(asked.map_err(|error| Failure::for_now("store", error.to_string()))?.is_some())
+        Ok(asked.map_err(|error| ToolFailure::for_now("store", error.to_string()))?.is_some())
     }
 
     /// Fails where the books have changed since the act was looked at so that a person would have to be asked: somebody
@@ -155,9 +165,9 @@ impl Call<'_> {
     pub(crate) fn nothing_since(
         &self,
         tx: &mut Tx<'_>,
-        what: What,
+        what: BookingKind,
         contact: Option<&Contact>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ToolFailure> {
         let when = (self.asked_at.min(self.now), &self.zone);
         match check::since(tx, when, (what, self.arguments, contact), &self.agreed)? {
             None => Ok(()),
@@ -166,37 +176,40 @@ impl Call<'_> {
     }
 
     /// The entry as it will stand in the books.
-    pub(crate) fn entry(&self, act: Act) -> Result<NewEntry, Failure> {
+    pub(crate) fn entry(&self, act: ShopTransaction) -> Result<NewLedgerEntry, ToolFailure> {
         self.when().map(|when| self.entry_at(act, when))
     }
 
-    pub(crate) fn entry_at(&self, act: Act, when: Timestamp) -> NewEntry {
-        let said = Said { by: self.by, ..Said::new(Source::Owner, self.words.as_str(), when) };
-        NewEntry { key: self.key, act, said }
+    pub(crate) fn entry_at(&self, act: ShopTransaction, when: Timestamp) -> NewLedgerEntry {
+        let said = EntryProvenance {
+            by: self.by,
+            ..EntryProvenance::new(LedgerEntrySource::Owner, self.words.as_str(), when)
+        };
+        NewLedgerEntry { key: self.key, act, said }
     }
 
     /// Which payment of nobody is meant.
-    pub(crate) fn wish(&self) -> Unsorted<'_> {
-        Unsorted { arguments: self.arguments, now: self.now, voice: self.voice() }
+    pub(crate) fn wish(&self) -> UnsortedPaymentQuery<'_> {
+        UnsortedPaymentQuery { arguments: self.arguments, now: self.now, voice: self.voice() }
     }
 
     /// The language and letters that the person wrote in.
-    pub(crate) fn voice(&self) -> Voice {
+    pub(crate) fn voice(&self) -> Locale {
         let found = detect(&self.words);
-        found.map_or(Voice::new(Language::English, Form::Latin), |found| {
-            Voice::new(found.language, found.form())
+        found.map_or(Locale::new(Language::English, ScriptForm::Latin), |found| {
+            Locale::new(found.language, found.form())
         })
     }
 
     /// A phrase of the pack's own, for somebody else or within a list.
     pub(crate) fn phrase(
         &self,
-        voice: Voice,
+        voice: Locale,
         name: &str,
-        fills: &[(&str, Fill<'_>)],
-    ) -> Result<String, Failure> {
+        fills: &[(&str, PlaceholderValue<'_>)],
+    ) -> Result<String, ToolFailure> {
         let said = self.desk.book.say(&format!("ledger-{name}"), voice, fills);
-        said.map_err(|error| Failure::surely("no_phrase", error.to_string()))
+        said.map_err(|error| ToolFailure::surely("no_phrase", error.to_string()))
     }
 
     pub(crate) fn random(&self) -> &dyn Random {
@@ -205,23 +218,24 @@ impl Call<'_> {
 }
 
 /// The number of an entry that a concern names.
-pub(crate) fn number(concern: &Concern) -> Option<i64> {
+pub(crate) fn number(concern: &ActConcern) -> Option<i64> {
     let (_, number) = concern.slots.iter().find(|(name, _)| name == "number")?;
     number.parse().ok()
 }
 
 /// What the person agreed to is no longer what it was.
-pub(crate) fn changed(what: &str) -> Failure {
+pub(crate) fn changed(what: &str) -> ToolFailure {
     let detail =
         format!("the books have changed since ({what}), and nothing was written: have it said again");
-    Failure::surely("ledger_since", detail)
+    ToolFailure::surely("ledger_since", detail)
 }
 
 /// The day that the arguments name, where it is not today. One to come, or too long ago, can't be written.
-pub(crate) fn day(arguments: &Value, today: Day) -> Result<Option<Day>, Failure> {
+pub(crate) fn day(arguments: &Value, today: LedgerDay) -> Result<Option<LedgerDay>, ToolFailure> {
     let Some(said) = text(arguments, "date") else { return Ok(None) };
-    let bad = |what: String| Failure::surely("ledger_bad_day", what);
-    let day: Day = said.parse().map_err(|_| bad(format!("{said} is no day: write it as 2026-11-15")))?;
+    let bad = |what: String| ToolFailure::surely("ledger_bad_day", what);
+    let day: LedgerDay =
+        said.parse().map_err(|_| bad(format!("{said} is no day: write it as 2026-11-15")))?;
     match today.after(day) {
         0 => Ok(None),
         1..=OLDEST_DAYS => Ok(Some(day)),
@@ -244,7 +258,7 @@ pub(crate) fn amount(arguments: &Value) -> Option<Money> {
 }
 
 /// What the books refuse, as a tool says it.
-impl From<Error> for Failure {
+impl From<Error> for ToolFailure {
     fn from(error: Error) -> Self {
         let code = match &error {
             Error::Store(_) => return store(error),
@@ -261,9 +275,9 @@ impl From<Error> for Failure {
     }
 }
 
-fn store(error: Error) -> Failure {
+fn store(error: Error) -> ToolFailure {
     match error {
         Error::Store(error) => error.into(),
-        other => Failure::surely("not_booked", other.to_string()),
+        other => ToolFailure::surely("not_booked", other.to_string()),
     }
 }

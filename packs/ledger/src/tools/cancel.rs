@@ -2,14 +2,14 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::{Tx, params};
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::{Money, PersonId, Timestamp};
 
-use super::call::{Call, Desk};
+use super::call::{LedgerServices, LedgerToolCall};
 use super::sort;
-use super::told::Told;
+use super::told::LedgerToolResult;
 use super::word;
-use crate::books::{self, Cancelling, Entry, LedgerEntryId, entry};
+use crate::books::{self, EntryCancelRequest, LedgerEntry, LedgerEntryId, entry};
 use crate::error::Result as Booking;
 
 /// Why, where the person said no more than that it should go.
@@ -20,10 +20,10 @@ const OTHERS_REASON: &str = "taken back by the owner";
 pub(crate) const CANCEL_ASK: &str = "ledger-cancel-ask";
 pub(crate) const CANCEL_SCOPE: &str = "ledger.entry.cancel";
 
-pub(crate) struct CancelLast(pub(crate) Desk);
+pub(crate) struct CancelLastTool(pub(crate) LedgerServices);
 
-impl Write for CancelLast {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for CancelLastTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let before = entry::by_key(tx, call.key)?.and_then(|made| made.reverses.or(made.corrects));
         let entry = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
@@ -36,7 +36,12 @@ impl Write for CancelLast {
         }
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let made = entry::by_key(tx, call.key)?;
         let taken_back = made.and_then(|made| made.reverses.or(made.corrects));
@@ -46,12 +51,16 @@ impl Write for CancelLast {
     }
 }
 
-fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<Done, Failure> {
+fn cancelled(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    entry: &LedgerEntry,
+) -> Result<ToolOutput, ToolFailure> {
     let reason = if entry.said_by == call.by { REASON } else { OTHERS_REASON };
-    let cancelling = Cancelling { key: call.key, entry: entry.id, reason, by: call.by };
+    let cancelling = EntryCancelRequest { key: call.key, entry: entry.id, reason, by: call.by };
     books::cancel(tx, &call.writing(), &cancelling)?;
     let entry = entry::find(tx, entry.id)?.ok_or_else(nothing)?;
-    let told = Told::default().entry(&entry).with("number", entry.number).say("cancelled");
+    let told = LedgerToolResult::default().entry(&entry).with("number", entry.number).say("cancelled");
     Ok(match entry.contact {
         Some(contact) => told.standing(tx, contact)?,
         None => told,
@@ -63,9 +72,9 @@ fn cancelled(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<Done, Fa
 /// waited is not what they spoke of.
 pub(crate) fn spoken_of(
     tx: &mut Tx<'_>,
-    call: &Call<'_>,
+    call: &LedgerToolCall<'_>,
     (asked, scope): (&str, &str),
-) -> Result<Entry, Failure> {
+) -> Result<LedgerEntry, ToolFailure> {
     if let Some(number) = call.agreed_to(asked) {
         return entry::by_number(tx, number)?.ok_or_else(nothing);
     }
@@ -77,12 +86,12 @@ pub(crate) fn spoken_of(
     };
     let number = call.entry_number();
     let none = if number.is_some() { no_such } else { nothing };
-    meant(tx, &Meant { by: call.by, may_all, number, until })?.ok_or_else(none)
+    meant(tx, &EntrySelector { by: call.by, may_all, number, until })?.ok_or_else(none)
 }
 
 /// Which entry somebody speaks of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meant {
+pub(crate) struct EntrySelector {
     pub(crate) by: Option<PersonId>,
     /// Whether others' entries may be meant: the owner's word reaches all of them.
     pub(crate) may_all: bool,
@@ -93,15 +102,15 @@ pub(crate) struct Meant {
 
 /// The entry of this number, or the latest of this amount in rupees; where no number was said, the last one of this
 /// person, and of anybody where they have none. It stands.
-pub(crate) fn meant(tx: &mut Tx<'_>, meant: &Meant) -> Booking<Option<Entry>> {
-    let own = Meant { may_all: false, ..*meant };
+pub(crate) fn meant(tx: &mut Tx<'_>, meant: &EntrySelector) -> Booking<Option<LedgerEntry>> {
+    let own = EntrySelector { may_all: false, ..*meant };
     let Some(number) = meant.number else {
         return match last_of(tx, &own, Money::ZERO)? {
             None if meant.may_all => last_of(tx, meant, Money::ZERO),
             own => Ok(own),
         };
     };
-    let is_theirs = |entry: &Entry| {
+    let is_theirs = |entry: &LedgerEntry| {
         entry.stands() && (meant.may_all || (meant.by.is_some() && entry.said_by == meant.by))
     };
     if let Some(entry) = entry::by_number(tx, number)?.filter(is_theirs) {
@@ -114,7 +123,7 @@ pub(crate) fn meant(tx: &mut Tx<'_>, meant: &Meant) -> Booking<Option<Entry>> {
 }
 
 /// The last entry that stands, of this amount where it is not zero, made until a moment where one is given.
-fn last_of(tx: &mut Tx<'_>, meant: &Meant, amount: Money) -> Booking<Option<Entry>> {
+fn last_of(tx: &mut Tx<'_>, meant: &EntrySelector, amount: Money) -> Booking<Option<LedgerEntry>> {
     let until = meant.until.unwrap_or(Timestamp::from_micros(i64::MAX));
     let id = tx.optional(
         "SELECT e.id FROM ledger_entries e
@@ -128,10 +137,10 @@ fn last_of(tx: &mut Tx<'_>, meant: &Meant, amount: Money) -> Booking<Option<Entr
     Ok(id.map(|id| entry::find(tx, id)).transpose()?.flatten())
 }
 
-fn nothing() -> Failure {
-    Failure::surely("ledger_nothing_to_cancel", "this person has made no entry that stands")
+fn nothing() -> ToolFailure {
+    ToolFailure::surely("ledger_nothing_to_cancel", "this person has made no entry that stands")
 }
 
-fn no_such() -> Failure {
-    Failure::surely("ledger_no_such_entry", "no entry of this number stands that this person may change")
+fn no_such() -> ToolFailure {
+    ToolFailure::surely("ledger_no_such_entry", "no entry of this number stands that this person may change")
 }

@@ -2,37 +2,37 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::json;
 
-use super::call::Desk;
-use super::person::{self, Whom, whom};
-use super::told::Told;
+use super::call::LedgerServices;
+use super::person::{self, ContactMatch, whom};
+use super::told::LedgerToolResult;
 use crate::books;
 use crate::books::contacts::{self, Contact, NewContact};
 
-pub(crate) struct AddContact(pub(crate) Desk);
+pub(crate) struct AddContactTool(pub(crate) LedgerServices);
 
-impl Write for AddContact {
+impl WriteToolHandler for AddContactTool {
     /// Somebody who is there already gets the number, and is not added again.
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let said = call.text("person").unwrap_or_default();
         // Two who add the same one at once add one.
         books::hold(tx)?;
         let phone = call.text("phone").map(str::to_owned);
         let contact = match whom(tx, said, call.heard())? {
-            Whom::Known(contact) => {
+            ContactMatch::Known(contact) => {
                 let phone = phone.or(contact.phone);
                 let known =
                     NewContact { name: contact.name, roles: contact.roles, phone, limit: contact.limit };
                 contacts::change(tx, contact.id, &known)?
             }
-            Whom::New(name) => {
+            ContactMatch::New(name) => {
                 let new = NewContact { name, phone, ..NewContact::default() };
                 contacts::add(tx, call.writing().ids, call.now, &new)?
             }
-            Whom::Several(_) => {
+            ContactMatch::Several(_) => {
                 let party = person::party(tx, &call, said)?;
                 party.contact
             }
@@ -40,15 +40,20 @@ impl Write for AddContact {
         Ok(of(&contact).say("contact-added").done())
     }
 
-    fn read_back(&self, _: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        _: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         Ok(contact(done, tx)?.is_none().then(|| "the contact is not in the books".to_owned()))
     }
 }
 
-pub(crate) struct SetLimit(pub(crate) Desk);
+pub(crate) struct SetCreditLimitTool(pub(crate) LedgerServices);
 
-impl Write for SetLimit {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for SetCreditLimitTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, &call)?;
         let limit = call.amount()?;
@@ -56,20 +61,25 @@ impl Write for SetLimit {
         Ok(of(&contact).with("limit", munshi_lang::format::rupees(limit)).say("limit-set").done())
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let wanted = self.0.call(permit, tx)?.amount()?;
         let is_so = contact(done, tx)?.is_some_and(|contact| contact.limit == Some(wanted));
         Ok((!is_so).then(|| "the limit is another one".to_owned()))
     }
 }
 
-fn of(contact: &Contact) -> Told {
+fn of(contact: &Contact) -> LedgerToolResult {
     let told = json!({ "id": contact.id, "name": contact.name });
-    Told::default().with("contact", told).with("name", contact.name.as_str())
+    LedgerToolResult::default().with("contact", told).with("name", contact.name.as_str())
 }
 
 /// The contact that was told of.
-fn contact(done: &Done, tx: &mut Tx<'_>) -> Result<Option<Contact>, Failure> {
+fn contact(done: &ToolOutput, tx: &mut Tx<'_>) -> Result<Option<Contact>, ToolFailure> {
     let id = done.value.pointer("/contact/id").and_then(|id| id.as_str()?.parse().ok());
     Ok(id.map(|id| contacts::row(tx, id)).transpose()?.flatten())
 }

@@ -2,16 +2,17 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::Money;
 
 use super::book::read_back;
-use super::call::{Desk, changed};
+use super::call::{LedgerServices, changed};
 use super::cancel::spoken_of;
-use super::told::Told;
+use super::told::LedgerToolResult;
 use super::word;
 use crate::books::{
-    self, Account, Act, Entry, Kind, Lent, Line, Means, Posting, Quantity, Settled, Source, chart, entry,
+    self, CreditAsset, ItemQuantity, LedgerAccount, LedgerEntry, LedgerEntryKind, LedgerEntrySource,
+    PaymentMeans, PaymentTerms, Posting, Quantity, ShopTransaction, chart, entry,
 };
 use crate::check;
 use crate::error::Result as Booking;
@@ -22,10 +23,10 @@ const REASON: &str = "the amount was corrected by the one who said it";
 pub(crate) const CORRECT_ASK: &str = "ledger-correct-ask";
 pub(crate) const CORRECT_SCOPE: &str = "ledger.entry.correct";
 
-pub(crate) struct CorrectLast(pub(crate) Desk);
+pub(crate) struct CorrectLastTool(pub(crate) LedgerServices);
 
-impl Write for CorrectLast {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for CorrectLastTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let amount = call.amount()?;
         let before = entry::by_key(tx, call.key)?.and_then(|right| right.corrects);
@@ -43,12 +44,12 @@ impl Write for CorrectLast {
         let act = with_amount(tx, &wrong, amount)?.ok_or_else(|| {
             let what =
                 "an entry of several parts can't be corrected by its amount: cancel it and write it anew";
-            Failure::surely("not_booked", what)
+            ToolFailure::surely("not_booked", what)
         })?;
         // It happened when it happened, however late the amount is put right.
         let mut right = call.entry_at(act, wrong.happened_at);
         // What a bank's message told is known again by its words and marks, whatever amount it has now.
-        if wrong.source == Source::Sms {
+        if wrong.source == LedgerEntrySource::Sms {
             right.said.source = wrong.source;
             right.said.words.clone_from(&wrong.words);
         }
@@ -58,7 +59,10 @@ impl Write for CorrectLast {
         if !corrected.is_repeat && amount > wrong.amount {
             word::allows(tx, &call, &corrected.right)?;
         }
-        let told = Told::default().entry(&corrected.right).money("old_amount", wrong.amount).say("corrected");
+        let told = LedgerToolResult::default()
+            .entry(&corrected.right)
+            .money("old_amount", wrong.amount)
+            .say("corrected");
         Ok(match corrected.right.contact {
             Some(contact) => told.standing(tx, contact)?,
             None => told,
@@ -66,58 +70,69 @@ impl Write for CorrectLast {
         .done())
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         read_back(tx, &call, done)
     }
 }
 
 /// The act of an entry, of another amount. None where the amount alone does not say what it would be.
-fn with_amount(tx: &mut Tx<'_>, entry: &Entry, amount: Money) -> Booking<Option<Act>> {
+fn with_amount(tx: &mut Tx<'_>, entry: &LedgerEntry, amount: Money) -> Booking<Option<ShopTransaction>> {
     let postings = entry::postings(tx, entry.id)?;
     let [posting] = postings.as_slice() else { return Ok(None) };
-    let lines: Vec<Line> = entry::movements(tx, entry.id)?.into_iter().map(line).collect();
+    let lines: Vec<ItemQuantity> = entry::movements(tx, entry.id)?.into_iter().map(line).collect();
     let party = entry.contact;
     Ok(match (entry.kind, party) {
-        (Kind::Sale, _) => Some(Act::Sale { amount, settled: settled(&posting.debit), party, lines }),
-        (Kind::Purchase, _) => {
-            Some(Act::Purchase { amount, settled: settled(&posting.credit), party, lines })
+        (LedgerEntryKind::Sale, _) => {
+            Some(ShopTransaction::Sale { amount, settled: settled(&posting.debit), party, lines })
         }
-        (Kind::Expense, _) => {
+        (LedgerEntryKind::Purchase, _) => {
+            Some(ShopTransaction::Purchase { amount, settled: settled(&posting.credit), party, lines })
+        }
+        (LedgerEntryKind::Expense, _) => {
             let category = category(tx, posting)?;
-            Some(Act::Expense { amount, category, settled: settled(&posting.credit), party })
+            Some(ShopTransaction::Expense { amount, category, settled: settled(&posting.credit), party })
         }
-        (Kind::CreditGiven, Some(party)) => {
-            Some(Act::CreditGiven { party, amount, lent: lent(&posting.credit), lines })
+        (LedgerEntryKind::CreditGiven, Some(party)) => {
+            Some(ShopTransaction::CreditGiven { party, amount, lent: lent(&posting.credit), lines })
         }
-        (Kind::CreditTaken, Some(party)) => {
-            Some(Act::CreditTaken { party, amount, lent: lent(&posting.debit), lines })
+        (LedgerEntryKind::CreditTaken, Some(party)) => {
+            Some(ShopTransaction::CreditTaken { party, amount, lent: lent(&posting.debit), lines })
         }
-        (Kind::PaymentReceived, _) => {
-            Some(Act::PaymentReceived { party, amount, means: means(&posting.debit).unwrap_or(Means::Cash) })
-        }
-        (Kind::PaymentMade, _) => {
-            Some(Act::PaymentMade { party, amount, means: means(&posting.credit).unwrap_or(Means::Cash) })
-        }
+        (LedgerEntryKind::PaymentReceived, _) => Some(ShopTransaction::PaymentReceived {
+            party,
+            amount,
+            means: means(&posting.debit).unwrap_or(PaymentMeans::Cash),
+        }),
+        (LedgerEntryKind::PaymentMade, _) => Some(ShopTransaction::PaymentMade {
+            party,
+            amount,
+            means: means(&posting.credit).unwrap_or(PaymentMeans::Cash),
+        }),
         _ => None,
     })
 }
 
-fn means(account: &Account) -> Option<Means> {
-    Means::ALL.iter().find(|means| means.as_str() == account.code()).copied()
+fn means(account: &LedgerAccount) -> Option<PaymentMeans> {
+    PaymentMeans::ALL.iter().find(|means| means.as_str() == account.code()).copied()
 }
 
-fn settled(account: &Account) -> Settled {
-    means(account).map_or(Settled::Credit, Settled::Now)
+fn settled(account: &LedgerAccount) -> PaymentTerms {
+    means(account).map_or(PaymentTerms::Credit, PaymentTerms::Now)
 }
 
-fn lent(account: &Account) -> Lent {
-    means(account).map_or(Lent::Goods, Lent::Money)
+fn lent(account: &LedgerAccount) -> CreditAsset {
+    means(account).map_or(CreditAsset::Goods, CreditAsset::Money)
 }
 
-fn line(movement: books::Movement) -> Line {
+fn line(movement: books::StockMovement) -> ItemQuantity {
     let size = movement.quantity.as_thousandths().abs();
-    Line { item: movement.item, quantity: Quantity::from_thousandths(size) }
+    ItemQuantity { item: movement.item, quantity: Quantity::from_thousandths(size) }
 }
 
 /// The category's own name, as the chart of accounts has it.

@@ -3,27 +3,27 @@
 use munshi_lang::format::rupees;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Look};
+use munshi_tools::{ReadToolHandler, ToolFailure, ToolOutput};
 use munshi_types::Money;
 
-use super::call::{Call, Desk};
+use super::call::{LedgerServices, LedgerToolCall};
 use super::look::stretch;
-use super::told::Told;
-use crate::books::day_book::{self, DayLine};
-use crate::books::{Kind, contacts, entry, items};
+use super::told::LedgerToolResult;
+use crate::books::day_book::{self, DayBookLine};
+use crate::books::{LedgerEntryKind, contacts, entry, items};
 
 /// Entries that are named in an answer, the latest of the day; the cash is of all.
 const NAMED: usize = 20;
 
-pub(crate) struct DayBookTool(pub(crate) Desk);
+pub(crate) struct DayBookTool(pub(crate) LedgerServices);
 
-impl Look for DayBookTool {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for DayBookTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         // Of a longer stretch its last day is read out; today where it goes on.
         let day = stretch(&call)?.to.min(call.today());
         let book = day_book::of_day(tx, day)?;
-        let told = Told::default().with("day", day.to_string());
+        let told = LedgerToolResult::default().with("day", day.to_string());
         if book.lines.is_empty() {
             return Ok(told.say("day-empty").done());
         }
@@ -44,7 +44,7 @@ impl Look for DayBookTool {
 }
 
 /// `17. sale, rice 2 kg ₹120 → ₹4,320`: number, kind, whom or what, amount, and the cash after it where it moved.
-fn shown(tx: &mut Tx<'_>, call: &Call<'_>, line: &DayLine) -> Result<String, Failure> {
+fn shown(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>, line: &DayBookLine) -> Result<String, ToolFailure> {
     let entry = &line.entry;
     let mut parts = vec![format!("{}. {}", entry.number, call.phrase(call.voice(), kind(entry.kind), &[])?)];
     if let Some(id) = entry.contact {
@@ -64,17 +64,17 @@ fn shown(tx: &mut Tx<'_>, call: &Call<'_>, line: &DayLine) -> Result<String, Fai
     Ok(format!("{}{moved}", parts.join(", ")))
 }
 
-const fn kind(kind: Kind) -> &'static str {
+const fn kind(kind: LedgerEntryKind) -> &'static str {
     match kind {
-        Kind::Sale => "kind-sale",
-        Kind::Purchase => "kind-purchase",
-        Kind::Expense => "kind-expense",
-        Kind::CreditGiven => "kind-credit",
-        Kind::CreditTaken => "kind-taken",
-        Kind::PaymentReceived => "kind-received",
-        Kind::PaymentMade => "kind-paid",
-        Kind::Transfer => "kind-transfer",
-        Kind::Opening => "kind-opening",
-        Kind::StockIn | Kind::StockOut => "kind-stock",
+        LedgerEntryKind::Sale => "kind-sale",
+        LedgerEntryKind::Purchase => "kind-purchase",
+        LedgerEntryKind::Expense => "kind-expense",
+        LedgerEntryKind::CreditGiven => "kind-credit",
+        LedgerEntryKind::CreditTaken => "kind-taken",
+        LedgerEntryKind::PaymentReceived => "kind-received",
+        LedgerEntryKind::PaymentMade => "kind-paid",
+        LedgerEntryKind::Transfer => "kind-transfer",
+        LedgerEntryKind::Opening => "kind-opening",
+        LedgerEntryKind::StockIn | LedgerEntryKind::StockOut => "kind-stock",
     }
 }

@@ -3,31 +3,31 @@
 use munshi_lang::format;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Look};
+use munshi_tools::{ReadToolHandler, ToolFailure, ToolOutput};
 use serde_json::{Value, json};
 
-use super::call::{Call, Desk};
+use super::call::{LedgerServices, LedgerToolCall};
 use super::person;
-use super::told::Told;
-use crate::books::{Day, Days, balances, days};
+use super::told::LedgerToolResult;
+use crate::books::{DayRange, LedgerDay, balances, days};
 
 /// People that are named in an answer; the total is of all.
 const NAMED: usize = 10;
 
-pub(crate) struct BalanceOf(pub(crate) Desk);
+pub(crate) struct BalanceTool(pub(crate) LedgerServices);
 
-impl Look for BalanceOf {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for BalanceTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, &call)?;
-        Ok(Told::default().of(&contact)?.done())
+        Ok(LedgerToolResult::default().of(&contact)?.done())
     }
 }
 
-pub(crate) struct WhoOwesMe;
+pub(crate) struct WhoOwesMeTool;
 
-impl Look for WhoOwesMe {
-    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for WhoOwesMeTool {
+    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let total = balances::standing(tx)?.receivable;
         let owing = balances::who_owes(tx, None, u32::try_from(NAMED + 1).unwrap_or(u32::MAX))?;
         let named = owing.get(..NAMED.min(owing.len())).unwrap_or_default();
@@ -41,19 +41,20 @@ impl Look for WhoOwesMe {
             .map(|one| format!("{} {}", one.name, format::rupees(one.balance)))
             .chain(more)
             .collect();
-        let told = Told::default().money("total", total).with("people", people).with("list", list);
+        let told =
+            LedgerToolResult::default().money("total", total).with("people", people).with("list", list);
         Ok(told.say(if owing.is_empty() { "no-debtors" } else { "debtors" }).done())
     }
 }
 
-pub(crate) struct Summary(pub(crate) Desk);
+pub(crate) struct SummaryTool(pub(crate) LedgerServices);
 
-impl Look for Summary {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for SummaryTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let days = stretch(&call)?;
         let totals = days::totals(tx, days)?;
-        let told = Told::default()
+        let told = LedgerToolResult::default()
             .with("day", days.from.to_string())
             .with("from", days.from.to_string())
             .with("to", days.to.to_string())
@@ -74,26 +75,26 @@ impl Look for Summary {
 }
 
 /// The days that a period means; today where none was said.
-pub(super) fn stretch(call: &Call<'_>) -> Result<Days, Failure> {
+pub(super) fn stretch(call: &LedgerToolCall<'_>) -> Result<DayRange, ToolFailure> {
     let today = call.today();
-    let before = |days: Days| days.from.before();
+    let before = |days: DayRange| days.from.before();
     Ok(match call.text("period").unwrap_or("today") {
-        "today" | "day" => Days::day(today),
-        "yesterday" => Days::day(today.before()),
-        "this_week" | "week" => Days::week(today),
-        "last_week" => Days::week(before(Days::week(today))),
-        "this_month" | "month" => Days::month(today),
-        "last_month" => Days::month(before(Days::month(today))),
-        "this_year" | "year" => Days::year(today),
-        "last_year" => Days::year(before(Days::year(today))),
+        "today" | "day" => DayRange::day(today),
+        "yesterday" => DayRange::day(today.before()),
+        "this_week" | "week" => DayRange::week(today),
+        "last_week" => DayRange::week(before(DayRange::week(today))),
+        "this_month" | "month" => DayRange::month(today),
+        "last_month" => DayRange::month(before(DayRange::month(today))),
+        "this_year" | "year" => DayRange::year(today),
+        "last_year" => DayRange::year(before(DayRange::year(today))),
         other => return one_day(other),
     })
 }
 
-fn one_day(text: &str) -> Result<Days, Failure> {
-    text.parse::<Day>().map(Days::day).map_err(|_| {
+fn one_day(text: &str) -> Result<DayRange, ToolFailure> {
+    text.parse::<LedgerDay>().map(DayRange::day).map_err(|_| {
         let what = "say a period: today, yesterday, this_week, last_week, this_month, last_month, this_year, \
                     last_year, or a day such as 2026-11-15";
-        Failure::surely("bad_period", what)
+        ToolFailure::surely("bad_period", what)
     })
 }

@@ -1,9 +1,9 @@
 //! What an owner says of the shop or an item in one sentence: numbers with a shape of their own, and what follows a word
 //! such as "name" or "address". For models that only pass the sentence on.
 
-use munshi_lang::{Context, Unit, fold, understand};
+use munshi_lang::{MeasureUnit, UnderstandingContext, fold, understand};
 
-use crate::tax::Rate;
+use crate::tax::TaxRate;
 
 /// What stands before the name of a shop, by the sounds of its letters.
 const NAME: &[&str] = &[
@@ -125,9 +125,9 @@ pub(super) fn like_gstin(text: &str) -> Option<String> {
 }
 
 /// A rate as people say it, `5%` or "5 percent" in their language. Two are none: one of them is something else.
-pub(super) fn rate(text: &str) -> Option<Rate> {
-    let found = understand(text, &Context::default()).numbers;
-    let mut rates = found.iter().filter(|number| number.unit == Some(Unit::Percent));
+pub(super) fn rate(text: &str) -> Option<TaxRate> {
+    let found = understand(text, &UnderstandingContext::default()).numbers;
+    let mut rates = found.iter().filter(|number| number.unit == Some(MeasureUnit::Percent));
     let (one, other) = (rates.next()?, rates.next());
     let [reading] = one.readings.as_slice() else { return None };
     other.is_none().then(|| reading.to_string().parse().ok()).flatten()
@@ -194,8 +194,8 @@ mod tests {
         assert_eq!(like_gstin("gst number: 27AAPFU0939F1").as_deref(), Some("27AAPFU0939F1"));
         assert_eq!(like_gstin("gst on shop no 12B is 5%"), None);
         assert_eq!(like_gstin("my UPI id is gupta9876543210@okbank"), None);
-        assert_eq!(rate("cheeni par 5% gst").map(Rate::as_hundredths), Some(500));
-        assert_eq!(rate("चीनी पर 18 प्रतिशत जीएसटी").map(Rate::as_hundredths), Some(1_800));
+        assert_eq!(rate("cheeni par 5% gst").map(TaxRate::as_hundredths), Some(500));
+        assert_eq!(rate("चीनी पर 18 प्रतिशत जीएसटी").map(TaxRate::as_hundredths), Some(1_800));
         assert_eq!(rate("5% or 18%"), None);
         assert_eq!(hsn("soap hsn code 34011190, gst 5%").as_deref(), Some("34011190"));
         assert_eq!(hsn("soap 34011190"), None);

@@ -2,51 +2,56 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::Value;
 
 use super::call::text;
 use super::person;
-use super::told::Told;
+use super::told::LedgerToolResult;
 use crate::books::contacts::{self, Contact};
 
-pub(crate) struct MergeContacts;
+pub(crate) struct MergeContactsTool;
 
-impl Write for MergeContacts {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for MergeContactsTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let pair = pair(tx, permit.arguments())?;
         let kept = contacts::merge(tx, pair.goes.id, pair.stays.id)?;
-        let told = Told::default().with("other", pair.goes.name.as_str()).say("merged");
+        let told = LedgerToolResult::default().with("other", pair.goes.name.as_str()).say("merged");
         Ok(told.of(&kept)?.done())
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let [one, other] = named(tx, permit.arguments())?;
         Ok((one.id != other.id).then(|| "they are two in the books all the same".to_owned()))
     }
 }
 
 /// Who stays under their name, and whose name leads there from now on.
-pub(crate) struct Pair {
+pub(crate) struct ContactPair {
     pub(crate) stays: Contact,
     pub(crate) goes: Contact,
 }
 
 /// Whoever has been in the books longer stays, in whichever order they were named.
-pub(crate) fn pair(tx: &mut Tx<'_>, arguments: &Value) -> Result<Pair, Failure> {
+pub(crate) fn pair(tx: &mut Tx<'_>, arguments: &Value) -> Result<ContactPair, ToolFailure> {
     let mut both = named(tx, arguments)?;
     both.sort_by_key(|contact| (contact.made_at, contact.id));
     let [stays, goes] = both;
     if stays.id == goes.id {
         let what = format!("{} is one contact in the books already", stays.name);
-        return Err(Failure::surely("ledger_merge_same", what));
+        return Err(ToolFailure::surely("ledger_merge_same", what));
     }
-    Ok(Pair { stays, goes })
+    Ok(ContactPair { stays, goes })
 }
 
-fn named(tx: &mut Tx<'_>, arguments: &Value) -> Result<[Contact; 2], Failure> {
+fn named(tx: &mut Tx<'_>, arguments: &Value) -> Result<[Contact; 2], ToolFailure> {
     if let Some(sentence) = text(arguments, "text") {
-        let who = || Failure::surely("ledger_merge_who", "say the two names as they stand in the books");
+        let who = || ToolFailure::surely("ledger_merge_who", "say the two names as they stand in the books");
         return <[Contact; 2]>::try_from(person::mentioned(tx, sentence)?).map_err(|_| who());
     }
     let mut known = |name: &str| {

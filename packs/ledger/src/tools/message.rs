@@ -2,31 +2,31 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::Value;
 
-use super::call::{Call, Desk, changed};
-use super::told::Told;
+use super::call::{LedgerServices, LedgerToolCall, changed};
+use super::told::LedgerToolResult;
 use super::word;
-use crate::books::{Kind, entry};
+use crate::books::{LedgerEntryKind, entry};
 use crate::check::LIKE;
-use crate::messages::{self, Arrived, Booked, Consent, Outcome, Question};
-use crate::sms::{Direction, Nothing};
+use crate::messages::{self, BookedPayment, IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome};
+use crate::sms::{NonPaymentReason, PaymentDirection};
 
-pub(crate) struct BookSms(pub(crate) Desk);
+pub(crate) struct BookSmsTool(pub(crate) LedgerServices);
 
-impl Write for BookSms {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for BookSmsTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let is_asked = !call.agreed.is_empty();
         let consent = match is_asked {
-            true => Consent::Shown { like: call.agreed_to(LIKE) },
-            false => Consent::Open,
+            true => SmsConsent::Shown { like: call.agreed_to(LIKE) },
+            false => SmsConsent::Open,
         };
         match messages::take(tx, &call.writing(), &arrived(&call), consent)? {
-            Outcome::Booked(booked) => {
+            SmsOutcome::Booked(booked) => {
                 word::allows(tx, &call, &booked.entry)?;
-                let told = Told::default().entry(&booked.entry).say(phrase(&booked));
+                let told = LedgerToolResult::default().entry(&booked.entry).say(phrase(&booked));
                 Ok(match (&booked.party, &booked.payment.counterparty) {
                     (Some(party), _) => told.standing(tx, party.id)?,
                     (None, Some(name)) => told.with("name", name.as_str()),
@@ -34,15 +34,22 @@ impl Write for BookSms {
                 }
                 .done())
             }
-            Outcome::Nothing(why @ Nothing::Own) => Err(Failure::surely("ledger_sms_own", why.as_str())),
-            Outcome::Known(known) => Ok(Told::default().entry(&known).say("sms-known").done()),
-            Outcome::Question(_) if is_asked => Err(changed(LIKE)),
-            Outcome::Question(question) => Err(Failure::surely("ledger_sms_unsure", doubt(&question))),
-            Outcome::Nothing(why) => Err(Failure::surely("ledger_sms_none", why.as_str())),
+            SmsOutcome::Nothing(why @ NonPaymentReason::Own) => {
+                Err(ToolFailure::surely("ledger_sms_own", why.as_str()))
+            }
+            SmsOutcome::Known(known) => Ok(LedgerToolResult::default().entry(&known).say("sms-known").done()),
+            SmsOutcome::Question(_) if is_asked => Err(changed(LIKE)),
+            SmsOutcome::Question(question) => Err(ToolFailure::surely("ledger_sms_unsure", doubt(&question))),
+            SmsOutcome::Nothing(why) => Err(ToolFailure::surely("ledger_sms_none", why.as_str())),
         }
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let told = done.value.get("amount").and_then(Value::as_i64);
         let Some(entry) = entry::by_key(tx, call.key)? else { return Ok(None) };
@@ -52,33 +59,33 @@ impl Write for BookSms {
 }
 
 /// What is said of a booked message.
-fn phrase(booked: &Booked) -> &'static str {
+fn phrase(booked: &BookedPayment) -> &'static str {
     let is_named = booked.party.is_some() || booked.payment.counterparty.is_some();
     match (booked.entry.kind, booked.payment.direction) {
-        (Kind::Transfer, Direction::Debit) => "to-cash",
-        (Kind::Transfer, Direction::Credit) => "to-bank",
+        (LedgerEntryKind::Transfer, PaymentDirection::Debit) => "to-cash",
+        (LedgerEntryKind::Transfer, PaymentDirection::Credit) => "to-bank",
         // An account's own number or the bank is nobody who was paid.
-        (Kind::PaymentReceived, _) if !is_named => "came",
-        (Kind::PaymentReceived, _) => "received",
+        (LedgerEntryKind::PaymentReceived, _) if !is_named => "came",
+        (LedgerEntryKind::PaymentReceived, _) => "received",
         _ if !is_named => "went",
         _ => "paid",
     }
 }
 
 /// A message that somebody has just forwarded.
-fn arrived<'c>(call: &'c Call<'_>) -> Arrived<'c> {
-    Arrived {
+fn arrived<'c>(call: &'c LedgerToolCall<'_>) -> IncomingSms<'c> {
+    IncomingSms {
         key: call.key,
         text: call.text("text").unwrap_or_default(),
         sender: None,
         // A yes may come the day after.
         at: call.asked_at.min(call.now),
-        told: messages::Told::ByPerson,
+        told: messages::SmsTimeSource::ByPerson,
         by: call.by,
     }
 }
 
-fn doubt(question: &Question) -> String {
+fn doubt(question: &PaymentQuestion) -> String {
     if let Some(like) = &question.like {
         return format!("entry {} may be this payment: ask whether it is another one", like.number);
     }

@@ -33,19 +33,19 @@ mod word;
 
 use std::sync::Arc;
 
-use munshi_pack::{BadPack, Room};
-use munshi_tools::{Body, Look, Write};
+use munshi_pack::{InvalidPack, PackInstaller};
+use munshi_tools::{ReadToolHandler, ToolHandler, WriteToolHandler};
 use munshi_types::ToolName;
 
-use book::Book;
-pub(crate) use book::What;
-pub(crate) use call::{Desk, amount, day as other_day, entry_number, number, text};
-pub(crate) use cancel::{CANCEL_ASK, CANCEL_SCOPE, Meant, meant};
+use book::BookEntryTool;
+pub(crate) use book::BookingKind;
+pub(crate) use call::{LedgerServices, amount, day as other_day, entry_number, number, text};
+pub(crate) use cancel::{CANCEL_ASK, CANCEL_SCOPE, EntrySelector, meant};
 pub(crate) use correct::{CORRECT_ASK, CORRECT_SCOPE};
 pub(crate) use merge::pair;
-pub(crate) use person::{Whom, whom};
-pub(crate) use sort::{Unsorted, meant as unsorted};
-use stock::{Move, Way};
+pub(crate) use person::{ContactMatch, whom};
+pub(crate) use sort::{UnsortedPaymentQuery, meant as unsorted};
+use stock::{MoveStockTool, StockDirection};
 pub(crate) use word::{has as has_word, is_beyond, scope as word_scope};
 
 macro_rules! files {
@@ -90,9 +90,9 @@ pub(crate) fn has_any(tools: &[ToolName]) -> bool {
     tools.iter().any(|tool| FILES.iter().any(|(name, _)| tool.as_str() == *name))
 }
 
-pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
+pub(crate) fn install(room: &mut PackInstaller<'_>, desk: &LedgerServices) -> Result<(), InvalidPack> {
     for (name, text) in FILES {
-        let bad = |what| BadPack::Other { pack: "ledger".to_owned(), what };
+        let bad = |what| InvalidPack::Other { pack: "ledger".to_owned(), what };
         let spec = spec::read(name, text).map_err(bad)?;
         let body = body(name, desk).ok_or_else(|| bad(format!("nothing does {name}")))?;
         room.tool(spec, body)?;
@@ -100,41 +100,41 @@ pub(crate) fn install(room: &mut Room<'_>, desk: &Desk) -> Result<(), BadPack> {
     Ok(())
 }
 
-fn body(name: &str, desk: &Desk) -> Option<Body> {
+fn body(name: &str, desk: &LedgerServices) -> Option<ToolHandler> {
     let desk = || desk.clone();
-    if let Some(what) = What::of_tool(name) {
-        return Some(writes(Book { what, desk: desk() }));
+    if let Some(what) = BookingKind::of_tool(name) {
+        return Some(writes(BookEntryTool { what, desk: desk() }));
     }
     Some(match name {
-        "balance_of" => looks(look::BalanceOf(desk())),
-        "who_owes_me" => looks(look::WhoOwesMe),
-        "day_summary" => looks(look::Summary(desk())),
-        "cancel_last" => writes(cancel::CancelLast(desk())),
-        "correct_last" => writes(correct::CorrectLast(desk())),
-        "stock_in" => writes(Move { desk: desk(), way: Way::In }),
-        "stock_out" => writes(Move { desk: desk(), way: Way::Out }),
-        "item_stock" => looks(stock::ItemStock(desk())),
-        "low_stock" => looks(stock::LowStock),
-        "book_sms" => writes(message::BookSms(desk())),
-        "add_contact" => writes(contact::AddContact(desk())),
-        "set_limit" => writes(contact::SetLimit(desk())),
-        "merge_contacts" => writes(merge::MergeContacts),
-        "shop_details" => writes(shop::ShopDetails(desk())),
+        "balance_of" => looks(look::BalanceTool(desk())),
+        "who_owes_me" => looks(look::WhoOwesMeTool),
+        "day_summary" => looks(look::SummaryTool(desk())),
+        "cancel_last" => writes(cancel::CancelLastTool(desk())),
+        "correct_last" => writes(correct::CorrectLastTool(desk())),
+        "stock_in" => writes(MoveStockTool { desk: desk(), way: StockDirection::In }),
+        "stock_out" => writes(MoveStockTool { desk: desk(), way: StockDirection::Out }),
+        "item_stock" => looks(stock::ItemStockTool(desk())),
+        "low_stock" => looks(stock::LowStockTool),
+        "book_sms" => writes(message::BookSmsTool(desk())),
+        "add_contact" => writes(contact::AddContactTool(desk())),
+        "set_limit" => writes(contact::SetCreditLimitTool(desk())),
+        "merge_contacts" => writes(merge::MergeContactsTool),
+        "shop_details" => writes(shop::ShopDetailsTool(desk())),
         "day_book" => looks(day::DayBookTool(desk())),
-        "payment_link" => looks(upi::PaymentLink(desk())),
-        "draft_reminder" => writes(remind::DraftReminder(desk())),
-        "reminder_sent" => writes(remind::ReminderSent(desk())),
-        "make_bill" => writes(bill::MakeBill(desk())),
-        "item_tax" => writes(bill::SetItemTax(desk())),
-        "sort_payment" => writes(sort::SortPayment(desk())),
+        "payment_link" => looks(upi::PaymentLinkTool(desk())),
+        "draft_reminder" => writes(remind::DraftReminderTool(desk())),
+        "reminder_sent" => writes(remind::ReminderSentTool(desk())),
+        "make_bill" => writes(bill::MakeBillTool(desk())),
+        "item_tax" => writes(bill::SetItemTaxTool(desk())),
+        "sort_payment" => writes(sort::SortPaymentTool(desk())),
         _ => return None,
     })
 }
 
-fn writes(tool: impl Write + 'static) -> Body {
-    Body::Write(Arc::new(tool))
+fn writes(tool: impl WriteToolHandler + 'static) -> ToolHandler {
+    ToolHandler::Write(Arc::new(tool))
 }
 
-fn looks(tool: impl Look + 'static) -> Body {
-    Body::Look(Arc::new(tool))
+fn looks(tool: impl ReadToolHandler + 'static) -> ToolHandler {
+    ToolHandler::Look(Arc::new(tool))
 }

@@ -2,20 +2,20 @@
 //! reply says so.
 
 use munshi_lang::names::bare;
-use munshi_lang::{Certainty, Directory};
+use munshi_lang::{Certainty, ContactDirectory};
 use munshi_store::{Tx, params};
-use munshi_tools::{Choice, Failure};
+use munshi_tools::{ChoiceOption, ToolFailure};
 use munshi_types::Money;
 
-use super::call::Call;
+use super::call::LedgerToolCall;
 use crate::books::contacts::{self, Contact, NewContact};
-use crate::books::{ContactId, Found};
+use crate::books::{ContactId, NameMatch};
 use crate::error::Result;
 
 /// Before a name that was picked as a new one from a list of choices.
 const NEW: char = '+';
 
-pub(crate) enum Whom {
+pub(crate) enum ContactMatch {
     Known(Contact),
     /// Nobody has this name.
     New(String),
@@ -23,7 +23,7 @@ pub(crate) enum Whom {
     Several(Vec<Contact>),
 }
 
-impl Whom {
+impl ContactMatch {
     /// The one who is surely meant.
     pub(crate) const fn contact(&self) -> Option<&Contact> {
         match self {
@@ -35,16 +35,16 @@ impl Whom {
 
 /// Whom an argument means: the id that was picked from choices, a name that is new for sure, or a name as it was said.
 /// What was heard may have the name with more letters, which were taken for a case: সমীর is Samir, or Sami's.
-pub(crate) fn whom(tx: &mut Tx<'_>, said: &str, heard: &str) -> Result<Whom> {
+pub(crate) fn whom(tx: &mut Tx<'_>, said: &str, heard: &str) -> Result<ContactMatch> {
     if let Ok(id) = said.parse::<ContactId>() {
-        return contacts::get(tx, id).map(Whom::Known);
+        return contacts::get(tx, id).map(ContactMatch::Known);
     }
     if let Some(name) = said.strip_prefix(NEW) {
-        return Ok(Whom::New(name.trim().to_owned()));
+        return Ok(ContactMatch::New(name.trim().to_owned()));
     }
     let name = bare(said);
     let found = match contacts::find(tx, said)? {
-        Found::Nobody if name != said => contacts::find(tx, name)?,
+        NameMatch::Nobody if name != said => contacts::find(tx, name)?,
         found => found,
     };
     let whole = match as_heard(said, heard) {
@@ -52,11 +52,13 @@ pub(crate) fn whom(tx: &mut Tx<'_>, said: &str, heard: &str) -> Result<Whom> {
         None => None,
     };
     Ok(match (found, whole) {
-        (Found::Nobody, Some(whole)) => Whom::Known(whole),
-        (Found::One(contact), Some(whole)) if contact.id != whole.id => Whom::Several(vec![whole, contact]),
-        (Found::One(contact), _) => Whom::Known(contact),
-        (Found::Nobody, None) => Whom::New(name.to_owned()),
-        (Found::Choices(several), _) => Whom::Several(several),
+        (NameMatch::Nobody, Some(whole)) => ContactMatch::Known(whole),
+        (NameMatch::One(contact), Some(whole)) if contact.id != whole.id => {
+            ContactMatch::Several(vec![whole, contact])
+        }
+        (NameMatch::One(contact), _) => ContactMatch::Known(contact),
+        (NameMatch::Nobody, None) => ContactMatch::New(name.to_owned()),
+        (NameMatch::Choices(several), _) => ContactMatch::Several(several),
     })
 }
 
@@ -78,35 +80,44 @@ fn as_heard<'h>(said: &str, heard: &'h str) -> Option<&'h str> {
 }
 
 /// A contact, and whether it is new in the books.
-pub(crate) struct Party {
+pub(crate) struct EntryParty {
     pub(crate) contact: Contact,
     pub(crate) is_new: bool,
 }
 
 /// Whom an entry is for; somebody new is added.
-pub(crate) fn party(tx: &mut Tx<'_>, call: &Call<'_>, said: &str) -> Result<Party, Failure> {
+pub(crate) fn party(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    said: &str,
+) -> Result<EntryParty, ToolFailure> {
     let whom = whom(tx, said, call.heard())?;
     party_of(tx, call, said, whom)
 }
 
 /// The same, where it was looked up whom the name means.
-pub(crate) fn party_of(tx: &mut Tx<'_>, call: &Call<'_>, said: &str, whom: Whom) -> Result<Party, Failure> {
+pub(crate) fn party_of(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    said: &str,
+    whom: ContactMatch,
+) -> Result<EntryParty, ToolFailure> {
     match whom {
-        Whom::Known(contact) => Ok(Party { contact, is_new: false }),
-        Whom::New(name) => {
+        ContactMatch::Known(contact) => Ok(EntryParty { contact, is_new: false }),
+        ContactMatch::New(name) => {
             let new = NewContact { name, ..NewContact::default() };
             let contact = contacts::add(tx, call.writing().ids, call.now, &new)?;
-            Ok(Party { contact, is_new: true })
+            Ok(EntryParty { contact, is_new: true })
         }
-        Whom::Several(several) => {
-            let new = Choice::new(format!("{NEW}{said}"), format!("{NEW} {said}"));
-            Err(Failure::several("person", choices(&several).chain([new]).collect()))
+        ContactMatch::Several(several) => {
+            let new = ChoiceOption::new(format!("{NEW}{said}"), format!("{NEW} {said}"));
+            Err(ToolFailure::several("person", choices(&several).chain([new]).collect()))
         }
     }
 }
 
 /// Whom a question is about; nobody is added.
-pub(crate) fn known(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Contact, Failure> {
+pub(crate) fn known(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<Contact, ToolFailure> {
     known_as(tx, "person", (call.text("person").unwrap_or_default(), call.heard()))
 }
 
@@ -115,14 +126,14 @@ pub(crate) fn known_as(
     tx: &mut Tx<'_>,
     argument: &str,
     (said, heard): (&str, &str),
-) -> Result<Contact, Failure> {
+) -> Result<Contact, ToolFailure> {
     match whom(tx, said, heard)? {
-        Whom::Known(contact) => Ok(contact),
-        Whom::New(name) => Err(Failure::not_found(name)),
-        Whom::Several(mut several) if several.len() == 1 => {
-            several.pop().ok_or_else(|| Failure::not_found(said))
+        ContactMatch::Known(contact) => Ok(contact),
+        ContactMatch::New(name) => Err(ToolFailure::not_found(name)),
+        ContactMatch::Several(mut several) if several.len() == 1 => {
+            several.pop().ok_or_else(|| ToolFailure::not_found(said))
         }
-        Whom::Several(several) => Err(Failure::several(argument, choices(&several).collect())),
+        ContactMatch::Several(several) => Err(ToolFailure::several(argument, choices(&several).collect())),
     }
 }
 
@@ -138,7 +149,7 @@ pub(crate) fn mentioned(tx: &mut Tx<'_>, sentence: &str) -> Result<Vec<Contact>>
         params![NAMES],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let directory = Directory::new(known.iter().map(|(_, name)| name.as_str()));
+    let directory = ContactDirectory::new(known.iter().map(|(_, name)| name.as_str()));
     let mut named: Vec<(ContactId, Contact)> = Vec::new();
     for found in directory.find(sentence) {
         let mut meant = found.candidates.iter().filter_map(|one| known.get(one.contact)).map(|(id, _)| *id);
@@ -151,9 +162,9 @@ pub(crate) fn mentioned(tx: &mut Tx<'_>, sentence: &str) -> Result<Vec<Contact>>
     Ok(named.into_iter().map(|(_, contact)| contact).collect())
 }
 
-fn choices(several: &[Contact]) -> impl Iterator<Item = Choice> + '_ {
+fn choices(several: &[Contact]) -> impl Iterator<Item = ChoiceOption> + '_ {
     several.iter().map(|contact| {
-        let choice = Choice::new(contact.id.to_string(), contact.name.as_str());
+        let choice = ChoiceOption::new(contact.id.to_string(), contact.name.as_str());
         match (&contact.phone, contact.balance) {
             (Some(phone), _) => choice.with_detail(tail(phone)),
             (None, Money::ZERO) => choice,

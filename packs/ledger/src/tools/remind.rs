@@ -1,40 +1,40 @@
 //! Words to somebody who pays late. They are drafted and shown to the owner, who sends them; nothing leaves from here.
 
-use munshi_identity::Address;
-use munshi_lang::{Fill, Form, Voice};
+use munshi_identity::ContactAddress;
+use munshi_lang::{Locale, PlaceholderValue, ScriptForm};
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::Money;
 use munshi_types::attachment::{Attachment, FIELD};
 use munshi_types::tier::LanguageCode;
 use serde_json::json;
 
-use super::call::{Call, Desk};
-use super::told::Told;
+use super::call::{LedgerServices, LedgerToolCall};
+use super::told::LedgerToolResult;
 use super::{person, upi};
 use crate::books::contacts::Contact;
-use crate::books::details::{self, Details};
+use crate::books::details::{self, ContactDetails};
 use crate::books::profile;
-use crate::books::reminders::{self, End};
+use crate::books::reminders::{self, ReminderOutcome};
 
-pub(crate) struct DraftReminder(pub(crate) Desk);
+pub(crate) struct DraftReminderTool(pub(crate) LedgerServices);
 
-impl Write for DraftReminder {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for DraftReminderTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, &call)?;
         owes(&contact)?;
         if !reminders::may_remind(tx, contact.id, call.now)? {
             let what = format!("{} was reminded within the last three days", contact.name);
-            return Err(Failure::surely("ledger_reminded_lately", what));
+            return Err(ToolFailure::surely("ledger_reminded_lately", what));
         }
         let voice = voice(tx, &call, &contact)?;
         let words = words(tx, &call, &contact, voice)?;
         // One draft at a time: what was drafted before is no longer what is owed.
         reminders::drop_waiting(tx, contact.id, call.now)?;
         let reminder = reminders::add(tx, call.writing().ids, call.now, contact.id, &words, call.now)?;
-        let told = Told::default()
+        let told = LedgerToolResult::default()
             .with("reminder", json!({ "id": reminder.id, "name": contact.name }))
             .with("name", contact.name.as_str())
             .with("draft", words.as_str())
@@ -48,7 +48,12 @@ impl Write for DraftReminder {
         })
     }
 
-    fn read_back(&self, _: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        _: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let id = done.value.pointer("/reminder/id").and_then(|id| id.as_str()?.parse().ok());
         let found = id.map(|id| reminders::find(tx, id)).transpose()?.flatten();
         let told = done.value.get("draft").and_then(|draft| draft.as_str());
@@ -58,19 +63,19 @@ impl Write for DraftReminder {
 }
 
 /// Whoever owes nothing is not reminded.
-fn owes(contact: &Contact) -> Result<(), Failure> {
+fn owes(contact: &Contact) -> Result<(), ToolFailure> {
     if contact.balance > Money::ZERO {
         return Ok(());
     }
     let what = format!("{} owes nothing, so there is nothing to remind of", contact.name);
-    Err(Failure::surely("ledger_owes_nothing", what))
+    Err(ToolFailure::surely("ledger_owes_nothing", what))
 }
 
 /// The language that was asked for, from then on theirs; or theirs; or that of the one who asks.
-fn voice(tx: &mut Tx<'_>, call: &Call<'_>, contact: &Contact) -> Result<Voice, Failure> {
+fn voice(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>, contact: &Contact) -> Result<Locale, ToolFailure> {
     let said = call.text("language").and_then(|code| code.parse::<LanguageCode>().ok());
     if let Some(language) = &said {
-        let said = Details { language: Some(language.clone()), ..Details::default() };
+        let said = ContactDetails { language: Some(language.clone()), ..ContactDetails::default() };
         details::put(tx, contact.id, &said, call.now)?;
     }
     let theirs = match said {
@@ -80,21 +85,26 @@ fn voice(tx: &mut Tx<'_>, call: &Call<'_>, contact: &Contact) -> Result<Voice, F
     let theirs = theirs.and_then(|code| Some((code.language()?, code.is_latin())));
     Ok(theirs.map_or_else(
         || call.voice(),
-        |(language, latin)| Voice::new(language, if latin { Form::Latin } else { Form::Native }),
+        |(language, latin)| Locale::new(language, if latin { ScriptForm::Latin } else { ScriptForm::Native }),
     ))
 }
 
-fn words(tx: &mut Tx<'_>, call: &Call<'_>, contact: &Contact, voice: Voice) -> Result<String, Failure> {
+fn words(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    contact: &Contact,
+    voice: Locale,
+) -> Result<String, ToolFailure> {
     let profile = profile::get(tx)?;
     let fills = [
-        ("name", Fill::Text(&contact.name)),
-        ("shop", Fill::Text(upi::shop(&profile))),
-        ("balance", Fill::Money(contact.balance)),
+        ("name", PlaceholderValue::Text(&contact.name)),
+        ("shop", PlaceholderValue::Text(upi::shop(&profile))),
+        ("balance", PlaceholderValue::Money(contact.balance)),
     ];
     let dues = call.phrase(voice, "dues", &fills)?;
     match profile.upi.as_deref() {
         Some(upi) => {
-            let how = call.phrase(voice, "dues-upi", &[("upi", Fill::Text(upi))])?;
+            let how = call.phrase(voice, "dues-upi", &[("upi", PlaceholderValue::Text(upi))])?;
             Ok(format!("{dues} {how}"))
         }
         None => Ok(dues),
@@ -104,21 +114,21 @@ fn words(tx: &mut Tx<'_>, call: &Call<'_>, contact: &Contact, voice: Voice) -> R
 /// The contact's number, if it is one that can be written to.
 fn number(contact: &Contact) -> Option<String> {
     let phone = contact.phone.as_deref()?;
-    Address::phone(phone).ok().map(|phone| phone.as_str().trim_start_matches('+').to_owned())
+    ContactAddress::phone(phone).ok().map(|phone| phone.as_str().trim_start_matches('+').to_owned())
 }
 
 /// Opens the owner's own messenger with the words in it; sending them is the owner's act.
-fn to_send(number: &str, words: &str, name: &str) -> Result<serde_json::Value, Failure> {
+fn to_send(number: &str, words: &str, name: &str) -> Result<serde_json::Value, ToolFailure> {
     let url = format!("https://wa.me/{number}?text={}", upi::encoded(words));
     let link = [Attachment::Link { url, title: format!("WhatsApp: {name}") }];
-    serde_json::to_value(link).map_err(|error| Failure::surely("not_shown", error.to_string()))
+    serde_json::to_value(link).map_err(|error| ToolFailure::surely("not_shown", error.to_string()))
 }
 
-pub(crate) struct ReminderSent(pub(crate) Desk);
+pub(crate) struct ReminderSentTool(pub(crate) LedgerServices);
 
-impl Write for ReminderSent {
+impl WriteToolHandler for ReminderSentTool {
     /// The owner says that they have sent it, in the draft's words or others.
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, &call)?;
         let waiting = reminders::waiting(tx, contact.id)?;
@@ -129,12 +139,18 @@ impl Write for ReminderSent {
             Some(reminder) => reminder,
             None => reminders::add(tx, call.writing().ids, call.now, contact.id, "", call.now)?,
         };
-        reminders::end(tx, reminder.id, End::Sent, call.now)?;
-        let told = Told::default().with("contact", json!({ "id": contact.id, "name": contact.name }));
+        reminders::end(tx, reminder.id, ReminderOutcome::Sent, call.now)?;
+        let told =
+            LedgerToolResult::default().with("contact", json!({ "id": contact.id, "name": contact.name }));
         Ok(told.with("name", contact.name.as_str()).say("reminded").done())
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let contact = person::known(tx, &call)?;
         let is_kept = !reminders::may_remind(tx, contact.id, call.now)?;

@@ -1,36 +1,41 @@
 //! The shop itself: what it is called, where it is, where to pay to, what it is to the tax office.
 
-use munshi_identity::Address;
+use munshi_identity::ContactAddress;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Write};
+use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 
-use super::call::{Call, Desk};
+use super::call::{LedgerServices, LedgerToolCall};
 use super::marks;
-use super::told::Told;
-use crate::books::profile::{self, Profile};
-use crate::books::{Scheme, details};
+use super::told::LedgerToolResult;
+use crate::books::profile::{self, ShopProfile};
+use crate::books::{GstScheme, details};
 use crate::tax::of_gstin;
 
-pub(crate) struct ShopDetails(pub(crate) Desk);
+pub(crate) struct ShopDetailsTool(pub(crate) LedgerServices);
 
-impl Write for ShopDetails {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for ShopDetailsTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let before = profile::get(tx)?;
         let after = changed(&call, before.clone())?;
         let list = told(&before, &after);
         if list.is_empty() {
-            return Err(Failure::surely(
+            return Err(ToolFailure::surely(
                 "ledger_shop_nothing",
                 "nothing of the shop was said: ask what to note",
             ));
         }
         profile::put(tx, &after, call.now)?;
-        Ok(Told::default().with("list", list).say("shop").done())
+        Ok(LedgerToolResult::default().with("list", list).say("shop").done())
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let kept = profile::get(tx)?;
         let again = changed(&call, kept.clone())?;
@@ -39,7 +44,7 @@ impl Write for ShopDetails {
 }
 
 /// The profile with what was said. What a model names counts; a model that only passes the sentence on leaves it to us.
-fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
+fn changed(call: &LedgerToolCall<'_>, mut profile: ShopProfile) -> Result<ShopProfile, ToolFailure> {
     let sentence = call.text("text").unwrap_or_default();
     let is_passed_on = !sentence.is_empty();
     let owned = |name: &str| call.text(name).map(str::to_owned);
@@ -63,8 +68,8 @@ fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
         of_gstin(&gstin).unwrap_or_default().clone_into(&mut profile.state);
         profile.gstin = Some(gstin);
         // Whoever has a number is registered; composition has to be said.
-        if profile.scheme == Scheme::Unregistered {
-            profile.scheme = Scheme::Regular;
+        if profile.scheme == GstScheme::Unregistered {
+            profile.scheme = GstScheme::Regular;
         }
     }
     if let Some(scheme) = call.text("scheme") {
@@ -74,12 +79,12 @@ fn changed(call: &Call<'_>, mut profile: Profile) -> Result<Profile, Failure> {
 }
 
 fn is_phone(text: &str) -> bool {
-    text.bytes().filter(u8::is_ascii_digit).count() >= 10 && Address::phone(text).is_ok()
+    text.bytes().filter(u8::is_ascii_digit).count() >= 10 && ContactAddress::phone(text).is_ok()
 }
 
 /// What is other than before, as it is told.
-fn told(before: &Profile, after: &Profile) -> Vec<String> {
-    let parts = |profile: &Profile| {
+fn told(before: &ShopProfile, after: &ShopProfile) -> Vec<String> {
+    let parts = |profile: &ShopProfile| {
         let some = |text: &Option<String>| text.clone().unwrap_or_default();
         let scheme = profile.scheme.as_str().to_owned();
         let texts = [&profile.business, &profile.owner, &profile.place].map(Clone::clone);

@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use munshi_lang::{Voice, format};
+use munshi_lang::{Locale, format};
 use munshi_safety::acts::Permit;
 use munshi_store::{Tx, params};
-use munshi_tools::{Choice, Done, Failure, Write};
+use munshi_tools::{ChoiceOption, ToolFailure, ToolOutput, WriteToolHandler};
 use munshi_types::{Money, Timestamp};
 use serde_json::Value;
 
-use super::call::{Call, Desk, amount, text};
+use super::call::{LedgerServices, LedgerToolCall, amount, text};
 use super::person;
-use super::told::Told;
-use crate::books::{self, Act, ContactId, Entry, Kind, LedgerEntryId, Means, NewEntry, Said, entry};
+use super::told::LedgerToolResult;
+use crate::books::{
+    self, ContactId, EntryProvenance, LedgerEntry, LedgerEntryId, LedgerEntryKind, NewLedgerEntry,
+    PaymentMeans, ShopTransaction, entry,
+};
 use crate::error::Result as Booking;
 
 const REASON: &str = "it was said whose it is";
@@ -21,10 +24,10 @@ const BACK_REASON: &str = "it was taken back whose it is";
 const BACK: Duration = Duration::from_secs(92 * 86_400);
 const MOST: i64 = 5;
 
-pub(crate) struct SortPayment(pub(crate) Desk);
+pub(crate) struct SortPaymentTool(pub(crate) LedgerServices);
 
-impl Write for SortPayment {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for SortPaymentTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let before = entry::by_key(tx, call.key)?.and_then(|right| right.corrects);
         let unsorted = match before.map(|id| entry::find(tx, id)).transpose()?.flatten() {
@@ -33,12 +36,17 @@ impl Write for SortPayment {
         };
         let party = person::party(tx, &call, call.text("person").unwrap_or_default())?;
         let act = act(tx, &unsorted, Some(party.contact.id))?;
-        let right = NewEntry { key: call.key, act, said: said(&call, &unsorted) };
+        let right = NewLedgerEntry { key: call.key, act, said: said(&call, &unsorted) };
         let corrected = books::correct(tx, &call.writing(), unsorted.id, &right, REASON)?;
-        Ok(Told::default().entry(&corrected.right).say("sorted").party(tx, &party)?.done())
+        Ok(LedgerToolResult::default().entry(&corrected.right).say("sorted").party(tx, &party)?.done())
     }
 
-    fn read_back(&self, permit: &Permit, _: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        _: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let kept = entry::by_key(tx, call.key)?;
         let is_sorted = kept.is_some_and(|entry| entry.stands() && entry.contact.is_some());
@@ -47,39 +55,46 @@ impl Write for SortPayment {
 }
 
 /// Whether a payment was nobody's before somebody said whose it was.
-fn was_unsorted(tx: &mut Tx<'_>, entry: &Entry) -> Booking<bool> {
+fn was_unsorted(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Booking<bool> {
     let Some(before) = entry.corrects.filter(|_| entry.contact.is_some()) else { return Ok(false) };
     let before = entry::find(tx, before)?;
     Ok(before.is_some_and(|before| before.contact.is_none() && before.amount == entry.amount))
 }
 
 /// Makes a payment nobody's again that was put under a name. None where it never was.
-pub(super) fn back(tx: &mut Tx<'_>, call: &Call<'_>, sorted: &Entry) -> Result<Option<Told>, Failure> {
+pub(super) fn back(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    sorted: &LedgerEntry,
+) -> Result<Option<LedgerToolResult>, ToolFailure> {
     let Some(contact) = sorted.contact.filter(|_| is_payment(sorted)) else { return Ok(None) };
     if !was_unsorted(tx, sorted)? {
         return Ok(None);
     }
     let act = act(tx, sorted, None)?;
     // Nobody has made it: what is taken back next is what was written before it.
-    let said = Said { by: None, ..said(call, sorted) };
-    let right = NewEntry { key: call.key, act, said };
+    let said = EntryProvenance { by: None, ..said(call, sorted) };
+    let right = NewLedgerEntry { key: call.key, act, said };
     let corrected = books::correct(tx, &call.writing(), sorted.id, &right, BACK_REASON)?;
-    let told = Told::default().entry(&corrected.right).with("number", corrected.right.number).say("unsorted");
+    let told = LedgerToolResult::default()
+        .entry(&corrected.right)
+        .with("number", corrected.right.number)
+        .say("unsorted");
     Ok(Some(told.standing(tx, contact)?))
 }
 
 /// The same payment, of somebody or of nobody.
-fn act(tx: &mut Tx<'_>, payment: &Entry, party: Option<ContactId>) -> Booking<Act> {
+fn act(tx: &mut Tx<'_>, payment: &LedgerEntry, party: Option<ContactId>) -> Booking<ShopTransaction> {
     let (amount, means) = (payment.amount, means(tx, payment)?);
     Ok(match payment.kind {
-        Kind::PaymentMade => Act::PaymentMade { party, amount, means },
-        _ => Act::PaymentReceived { party, amount, means },
+        LedgerEntryKind::PaymentMade => ShopTransaction::PaymentMade { party, amount, means },
+        _ => ShopTransaction::PaymentReceived { party, amount, means },
     })
 }
 
 /// It stays what the bank told, with the marks that it is known again by; who said whose it is made the entry.
-fn said(call: &Call<'_>, unsorted: &Entry) -> Said {
-    Said {
+fn said(call: &LedgerToolCall<'_>, unsorted: &LedgerEntry) -> EntryProvenance {
+    EntryProvenance {
         by: call.by,
         source: unsorted.source,
         words: unsorted.words.clone(),
@@ -89,23 +104,23 @@ fn said(call: &Call<'_>, unsorted: &Entry) -> Said {
     }
 }
 
-fn means(tx: &mut Tx<'_>, unsorted: &Entry) -> Booking<Means> {
+fn means(tx: &mut Tx<'_>, unsorted: &LedgerEntry) -> Booking<PaymentMeans> {
     let postings = entry::postings(tx, unsorted.id)?;
-    let is_cash = |code: &str| code == Means::Cash.as_str();
+    let is_cash = |code: &str| code == PaymentMeans::Cash.as_str();
     let cash = postings.iter().any(|one| is_cash(one.debit.code()) || is_cash(one.credit.code()));
-    Ok(if cash { Means::Cash } else { Means::Bank })
+    Ok(if cash { PaymentMeans::Cash } else { PaymentMeans::Bank })
 }
 
 /// Which payment somebody speaks of.
-pub(crate) struct Unsorted<'a> {
+pub(crate) struct UnsortedPaymentQuery<'a> {
     pub(crate) arguments: &'a Value,
     pub(crate) now: Timestamp,
-    pub(crate) voice: Voice,
+    pub(crate) voice: Locale,
 }
 
 /// The payment that is meant: by its number, or the only one of this amount. Of several the person picks.
-pub(crate) fn meant(tx: &mut Tx<'_>, wish: &Unsorted<'_>) -> Result<Entry, Failure> {
-    let none = || Failure::surely("ledger_none_unsorted", "no payment without a name is like that");
+pub(crate) fn meant(tx: &mut Tx<'_>, wish: &UnsortedPaymentQuery<'_>) -> Result<LedgerEntry, ToolFailure> {
+    let none = || ToolFailure::surely("ledger_none_unsorted", "no payment without a name is like that");
     if let Some(number) = text(wish.arguments, "entry") {
         let number: i64 = number.trim_start_matches('#').parse().map_err(|_| none())?;
         let named = entry::by_number(tx, number)?.filter(is_unsorted);
@@ -115,24 +130,24 @@ pub(crate) fn meant(tx: &mut Tx<'_>, wish: &Unsorted<'_>) -> Result<Entry, Failu
     if found.len() < 2 {
         return found.pop().ok_or_else(none);
     }
-    let choice = |entry: &Entry| {
+    let choice = |entry: &LedgerEntry| {
         let label =
             format!("{} {}", format::rupees(entry.amount), format::date(entry.day.to_date(), wish.voice));
-        Choice::new(entry.number.to_string(), label)
+        ChoiceOption::new(entry.number.to_string(), label)
     };
-    Err(Failure::several("entry", found.iter().map(choice).collect()))
+    Err(ToolFailure::several("entry", found.iter().map(choice).collect()))
 }
 
-const fn is_payment(entry: &Entry) -> bool {
-    matches!(entry.kind, Kind::PaymentReceived | Kind::PaymentMade)
+const fn is_payment(entry: &LedgerEntry) -> bool {
+    matches!(entry.kind, LedgerEntryKind::PaymentReceived | LedgerEntryKind::PaymentMade)
 }
 
-fn is_unsorted(entry: &Entry) -> bool {
+fn is_unsorted(entry: &LedgerEntry) -> bool {
     is_payment(entry) && entry.contact.is_none() && entry.stands()
 }
 
 /// Payments of nobody that stand, of the amount that was said, the latest first.
-fn unsorted(tx: &mut Tx<'_>, wish: &Unsorted<'_>) -> Booking<Vec<Entry>> {
+fn unsorted(tx: &mut Tx<'_>, wish: &UnsortedPaymentQuery<'_>) -> Booking<Vec<LedgerEntry>> {
     let amount = amount(wish.arguments).filter(|amount| *amount > Money::ZERO).unwrap_or(Money::ZERO);
     let ids = tx.all(
         "SELECT e.id FROM ledger_entries e

@@ -2,12 +2,14 @@
 
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Choice, Done, Failure, Look, Write};
+use munshi_tools::{ChoiceOption, ReadToolHandler, ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::{Value, json};
 
-use super::call::{Call, Desk};
-use super::told::Told;
-use crate::books::{self, Act, Found, Item, Line, NewItem, Quantity, entry, items};
+use super::call::{LedgerServices, LedgerToolCall};
+use super::told::LedgerToolResult;
+use crate::books::{
+    self, ItemQuantity, NameMatch, NewStockItem, Quantity, ShopTransaction, StockItem, entry, items,
+};
 
 /// What is counted where nobody said a unit.
 const PIECE: &str = "piece";
@@ -22,27 +24,29 @@ const NAMED: u32 = 20;
 
 /// What moves in stock with an entry, and what is left alone.
 #[derive(Default)]
-pub(crate) struct Moved {
-    pub(crate) lines: Vec<Line>,
+pub(crate) struct EntryStockMoves {
+    pub(crate) lines: Vec<ItemQuantity>,
     /// The item, where what was said of it can't be told in the unit it is kept in.
-    pub(crate) left: Option<Item>,
+    pub(crate) left: Option<StockItem>,
 }
 
 /// Nothing moves, unless the item is kept and a quantity of it was said.
-pub(crate) fn moved(tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Moved, Failure> {
+pub(crate) fn moved(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<EntryStockMoves, ToolFailure> {
     let (Some(name), Some(number)) = (call.text("item"), call.number("quantity")) else {
-        return Ok(Moved::default());
+        return Ok(EntryStockMoves::default());
     };
-    let Ok(quantity) = number.parse::<Quantity>() else { return Ok(Moved::default()) };
-    let Found::One(item) = items::find(tx, name)? else { return Ok(Moved::default()) };
+    let Ok(quantity) = number.parse::<Quantity>() else { return Ok(EntryStockMoves::default()) };
+    let NameMatch::One(item) = items::find(tx, name)? else { return Ok(EntryStockMoves::default()) };
     Ok(match kept_as(quantity, call, &item).filter(|quantity| *quantity > Quantity::ZERO) {
-        Some(quantity) => Moved { lines: vec![Line { item: item.id, quantity }], left: None },
-        None => Moved { lines: Vec::new(), left: Some(item) },
+        Some(quantity) => {
+            EntryStockMoves { lines: vec![ItemQuantity { item: item.id, quantity }], left: None }
+        }
+        None => EntryStockMoves { lines: Vec::new(), left: Some(item) },
     })
 }
 
 /// How much was said, in the unit of the item. Who says no unit counts: what is weighed or holds several can't be meant.
-fn kept_as(quantity: Quantity, call: &Call<'_>, item: &Item) -> Option<Quantity> {
+fn kept_as(quantity: Quantity, call: &LedgerToolCall<'_>, item: &StockItem) -> Option<Quantity> {
     let unit = match call.text("unit") {
         Some(unit) => unit,
         None if item.unit == DOZEN => PIECE,
@@ -52,39 +56,47 @@ fn kept_as(quantity: Quantity, call: &Call<'_>, item: &Item) -> Option<Quantity>
     quantity.in_unit(unit, &item.unit)
 }
 
-pub(crate) struct Move {
-    pub(crate) desk: Desk,
-    pub(crate) way: Way,
+pub(crate) struct MoveStockTool {
+    pub(crate) desk: LedgerServices,
+    pub(crate) way: StockDirection,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum StockDirection {
     In,
     Out,
 }
 
-impl Write for Move {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for MoveStockTool {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.desk.call(permit, tx)?;
         let quantity: Quantity = call.number("quantity").unwrap_or_default().parse()?;
         let item = self.item(tx, &call)?;
         let moved = kept_as(quantity, &call, &item).ok_or_else(|| {
             let what = format!("{} is counted in {}: say how much in that", item.name, item.unit);
-            Failure::surely("ledger_bad_unit", what)
+            ToolFailure::surely("ledger_bad_unit", what)
         })?;
-        let lines = vec![Line { item: item.id, quantity: moved }];
+        let lines = vec![ItemQuantity { item: item.id, quantity: moved }];
         let act = match self.way {
-            Way::In => Act::StockIn { lines, party: None },
-            Way::Out => Act::StockOut { lines, party: None },
+            StockDirection::In => ShopTransaction::StockIn { lines, party: None },
+            StockDirection::Out => ShopTransaction::StockOut { lines, party: None },
         };
         let booked = books::book(tx, &call.writing(), &call.entry(act)?)?;
         let told = of(&items::get(tx, item.id)?)
             .with("entry", json!({ "id": booked.entry.id, "number": booked.entry.number }))
             .with("quantity", moved.to_string());
-        Ok(told.say(if self.way == Way::In { "stock-in" } else { "stock-out" }).say("stock").done())
+        Ok(told
+            .say(if self.way == StockDirection::In { "stock-in" } else { "stock-out" })
+            .say("stock")
+            .done())
     }
 
-    fn read_back(&self, permit: &Permit, done: &Done, tx: &mut Tx<'_>) -> Result<Option<String>, Failure> {
+    fn read_back(
+        &self,
+        permit: &Permit,
+        done: &ToolOutput,
+        tx: &mut Tx<'_>,
+    ) -> Result<Option<String>, ToolFailure> {
         let call = self.desk.call(permit, tx)?;
         let Some(entry) = entry::by_key(tx, call.key)? else {
             return Ok(Some("the entry is not in the books".to_owned()));
@@ -98,17 +110,17 @@ impl Write for Move {
     }
 }
 
-impl Move {
+impl MoveStockTool {
     /// The item that is meant. What comes in for the first time is kept from now on.
-    fn item(&self, tx: &mut Tx<'_>, call: &Call<'_>) -> Result<Item, Failure> {
+    fn item(&self, tx: &mut Tx<'_>, call: &LedgerToolCall<'_>) -> Result<StockItem, ToolFailure> {
         let name = call.text("item").unwrap_or_default();
         match (named(tx, name)?, self.way) {
             (Some(item), _) => Ok(item),
-            (None, Way::Out) => Err(Failure::not_found(name)),
-            (None, Way::In) => {
+            (None, StockDirection::Out) => Err(ToolFailure::not_found(name)),
+            (None, StockDirection::In) => {
                 // What comes by the dozen goes by the piece: a twelfth can't be written.
                 let unit = call.text("unit").filter(|unit| *unit != DOZEN).unwrap_or(PIECE).to_owned();
-                let new = NewItem { name: name.to_owned(), unit, ..NewItem::default() };
+                let new = NewStockItem { name: name.to_owned(), unit, ..NewStockItem::default() };
                 Ok(items::add(tx, call.writing().ids, call.now, &new)?)
             }
         }
@@ -116,49 +128,51 @@ impl Move {
 }
 
 /// The item of a name or of an id that was picked; several are asked about.
-pub(super) fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<Item>, Failure> {
+pub(super) fn named(tx: &mut Tx<'_>, said: &str) -> Result<Option<StockItem>, ToolFailure> {
     if let Ok(id) = said.parse() {
         return Ok(Some(items::get(tx, id)?));
     }
     match items::find(tx, said)? {
-        Found::One(item) => Ok(Some(item)),
-        Found::Nobody => Ok(None),
-        Found::Choices(mut several) if several.len() == 1 => Ok(several.pop()),
-        Found::Choices(several) => {
-            let choices =
-                several.iter().map(|item| Choice::new(item.id.to_string(), item.name.as_str())).collect();
-            Err(Failure::several("item", choices))
+        NameMatch::One(item) => Ok(Some(item)),
+        NameMatch::Nobody => Ok(None),
+        NameMatch::Choices(mut several) if several.len() == 1 => Ok(several.pop()),
+        NameMatch::Choices(several) => {
+            let choices = several
+                .iter()
+                .map(|item| ChoiceOption::new(item.id.to_string(), item.name.as_str()))
+                .collect();
+            Err(ToolFailure::several("item", choices))
         }
     }
 }
 
-fn of(item: &Item) -> Told {
-    Told::default()
+fn of(item: &StockItem) -> LedgerToolResult {
+    LedgerToolResult::default()
         .with("thing", json!({ "id": item.id, "name": item.name }))
         .with("item", item.name.as_str())
         .with("unit", item.unit.as_str())
         .with("stock", item.stock.to_string())
 }
 
-pub(crate) struct ItemStock(pub(crate) Desk);
+pub(crate) struct ItemStockTool(pub(crate) LedgerServices);
 
-impl Look for ItemStock {
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for ItemStockTool {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let name = call.text("item").unwrap_or_default();
-        let item = named(tx, name)?.ok_or_else(|| Failure::not_found(name))?;
+        let item = named(tx, name)?.ok_or_else(|| ToolFailure::not_found(name))?;
         Ok(of(&item).say("stock").done())
     }
 }
 
-pub(crate) struct LowStock;
+pub(crate) struct LowStockTool;
 
-impl Look for LowStock {
-    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for LowStockTool {
+    fn look(&self, _permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let low = items::low(tx, NAMED)?;
         let list: Vec<String> =
             low.iter().map(|item| format!("{} {} {}", item.name, item.stock, item.unit)).collect();
-        let told = Told::default().with("list", list);
+        let told = LedgerToolResult::default().with("list", list);
         Ok(told.say(if low.is_empty() { "no-low" } else { "low" }).done())
     }
 }

@@ -4,19 +4,19 @@ use munshi_store::Tx;
 use munshi_types::Money;
 use serde_json::{Map, Value, json};
 
-use super::person::Party;
+use super::person::EntryParty;
 use crate::books::contacts::{self, Contact};
-use crate::books::{ContactId, Entry, balances};
+use crate::books::{ContactId, LedgerEntry, balances};
 use crate::error::Result;
 
 /// A result that is put together.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct LedgerToolResult {
     fields: Map<String, Value>,
     phrases: Vec<String>,
 }
 
-impl Told {
+impl LedgerToolResult {
     pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.fields.insert(name.to_owned(), value.into());
         self
@@ -32,13 +32,13 @@ impl Told {
         self
     }
 
-    pub(crate) fn entry(self, entry: &Entry) -> Self {
+    pub(crate) fn entry(self, entry: &LedgerEntry) -> Self {
         self.with("entry", json!({ "id": entry.id, "number": entry.number, "kind": entry.kind }))
             .money("amount", entry.amount)
     }
 
     /// Whom it was for, and how things stand with them now.
-    pub(crate) fn party(self, tx: &mut Tx<'_>, party: &Party) -> Result<Self> {
+    pub(crate) fn party(self, tx: &mut Tx<'_>, party: &EntryParty) -> Result<Self> {
         let told = self.standing(tx, party.contact.id)?;
         Ok(if party.is_new { told.say("new") } else { told })
     }
@@ -78,8 +78,8 @@ impl Told {
         Ok(if is_first { self.money("cash_balance", cash).say("cash-below") } else { self })
     }
 
-    pub(crate) fn done(mut self) -> munshi_tools::Done {
+    pub(crate) fn done(mut self) -> munshi_tools::ToolOutput {
         self.fields.insert("reply".to_owned(), self.phrases.into());
-        munshi_tools::Done::with(Value::Object(self.fields))
+        munshi_tools::ToolOutput::with(Value::Object(self.fields))
     }
 }

@@ -5,24 +5,24 @@ use std::fmt::Write;
 use munshi_lang::format::rupees;
 use munshi_safety::acts::Permit;
 use munshi_store::Tx;
-use munshi_tools::{Done, Failure, Look};
+use munshi_tools::{ReadToolHandler, ToolFailure, ToolOutput};
 use munshi_types::Money;
 use munshi_types::attachment::{Attachment, FIELD};
 use serde_json::Value;
 
-use super::call::Desk;
+use super::call::LedgerServices;
 use super::person;
-use super::told::Told;
-use crate::books::profile::{self, Profile};
+use super::told::LedgerToolResult;
+use crate::books::profile::{self, ShopProfile};
 
 /// UPI apps refuse a longer note.
 const LONGEST_NOTE: usize = 50;
 
-pub(crate) struct PaymentLink(pub(crate) Desk);
+pub(crate) struct PaymentLinkTool(pub(crate) LedgerServices);
 
-impl Look for PaymentLink {
+impl ReadToolHandler for PaymentLinkTool {
     /// Of the amount that was said; without one, of what the person owes.
-    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+    fn look(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let call = self.0.call(permit, tx)?;
         let profile = profile::get(tx)?;
         let contact = call.text("person").map(|_| person::known(tx, &call)).transpose()?;
@@ -30,7 +30,7 @@ impl Look for PaymentLink {
         let amount = call.given_amount().or(owed);
         let note = contact.as_ref().map(|contact| contact.name.as_str());
         let link = link(&profile, amount, note).ok_or_else(no_upi)?;
-        let told = Told::default().with("shop", shop(&profile)).with("link", link.as_str());
+        let told = LedgerToolResult::default().with("shop", shop(&profile)).with("link", link.as_str());
         let (told, title) = match amount {
             Some(amount) => (told.money("amount", amount).say("pay"), rupees(amount)),
             None => (told.say("pay-any"), shop(&profile).to_owned()),
@@ -39,18 +39,18 @@ impl Look for PaymentLink {
     }
 }
 
-pub(crate) fn no_upi() -> Failure {
-    Failure::surely("ledger_no_upi", "the shop's UPI address is not known: ask the owner for it")
+pub(crate) fn no_upi() -> ToolFailure {
+    ToolFailure::surely("ledger_no_upi", "the shop's UPI address is not known: ask the owner for it")
 }
 
 /// What the shop is called where money is paid to it.
-pub(crate) fn shop(profile: &Profile) -> &str {
+pub(crate) fn shop(profile: &ShopProfile) -> &str {
     let names = [&profile.business, &profile.owner];
     names.into_iter().map(|name| name.trim()).find(|name| !name.is_empty()).unwrap_or("Shop")
 }
 
 /// None where nobody has said where to pay to.
-pub(crate) fn link(profile: &Profile, amount: Option<Money>, note: Option<&str>) -> Option<String> {
+pub(crate) fn link(profile: &ShopProfile, amount: Option<Money>, note: Option<&str>) -> Option<String> {
     let to = profile.upi.as_deref()?;
     let mut link = format!("upi://pay?pa={}&pn={}", encoded(to), encoded(shop(profile)));
     if let Some(amount) = amount {
@@ -68,11 +68,11 @@ pub(crate) fn link(profile: &Profile, amount: Option<Money>, note: Option<&str>)
 }
 
 /// A code to read with a camera, and the link for whoever is on the phone already.
-pub(crate) fn attached(link: &str, title: &str) -> Result<Value, Failure> {
+pub(crate) fn attached(link: &str, title: &str) -> Result<Value, ToolFailure> {
     let (text, title) = (link.to_owned(), title.to_owned());
     let both =
         [Attachment::Qr { text: text.clone(), title: title.clone() }, Attachment::Link { url: text, title }];
-    serde_json::to_value(both).map_err(|error| Failure::surely("not_shown", error.to_string()))
+    serde_json::to_value(both).map_err(|error| ToolFailure::surely("not_shown", error.to_string()))
 }
 
 /// As it may stand in a query. The `@` of a UPI address stays: some apps read it only so.
@@ -96,11 +96,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shop() -> Profile {
-        Profile {
+    fn shop() -> ShopProfile {
+        ShopProfile {
             business: "Gupta & Sons".to_owned(),
             upi: Some("gupta@okbank".to_owned()),
-            ..Profile::default()
+            ..ShopProfile::default()
         }
     }
 
@@ -112,7 +112,7 @@ mod tests {
             "upi://pay?pa=gupta@okbank&pn=Gupta%20%26%20Sons&am=500.05&tn=%E0%A4%B0%E0%A4%BE%E0%A4%AE&cu=INR"
         );
         assert_eq!(link(None, None), "upi://pay?pa=gupta@okbank&pn=Gupta%20%26%20Sons&cu=INR");
-        assert_eq!(super::link(&Profile::default(), None, None), None);
+        assert_eq!(super::link(&ShopProfile::default(), None, None), None);
     }
 
     proptest! {

@@ -4,27 +4,27 @@
 use munshi_identity::{Principal, has_owners_word, persons};
 use munshi_safety::{approvals, policy};
 use munshi_store::Tx;
-use munshi_tools::Failure;
+use munshi_tools::ToolFailure;
 use munshi_types::Money;
 
-use super::book::What;
-use super::call::Call;
-use crate::books::{Entry, contacts};
+use super::book::BookingKind;
+use super::call::LedgerToolCall;
+use crate::books::{LedgerEntry, contacts};
 use crate::error::{Error, Result as Booking};
 
 /// Whether a payment goes beyond what is open, so that somebody owes what nobody owed before it.
-pub(crate) fn is_beyond(what: What, balance: Money, amount: Money) -> Booking<bool> {
+pub(crate) fn is_beyond(what: BookingKind, balance: Money, amount: Money) -> Booking<bool> {
     Ok(match what {
-        What::Received => balance.minus(amount)?.is_negative(),
-        What::Paid => balance.plus(amount)? > Money::ZERO,
+        BookingKind::Received => balance.minus(amount)?.is_negative(),
+        BookingKind::Paid => balance.plus(amount)? > Money::ZERO,
         _ => false,
     })
 }
 
 /// By which scope a debt is opened to somebody who is not the owner.
-pub(crate) const fn scope(what: What) -> &'static str {
+pub(crate) const fn scope(what: BookingKind) -> &'static str {
     match what {
-        What::Paid | What::CreditGiven => "ledger.credit.add",
+        BookingKind::Paid | BookingKind::CreditGiven => "ledger.credit.add",
         _ => "ledger.debt.add",
     }
 }
@@ -40,7 +40,7 @@ fn unread(error: &impl ToString) -> Error {
 }
 
 /// Whether whoever asked, or whoever said yes to it, may.
-fn is_given(tx: &mut Tx<'_>, call: &Call<'_>, scope: &str) -> Booking<bool> {
+fn is_given(tx: &mut Tx<'_>, call: &LedgerToolCall<'_>, scope: &str) -> Booking<bool> {
     if let Some(who) = &call.who
         && has(tx, who, scope)?
     {
@@ -56,8 +56,13 @@ fn is_given(tx: &mut Tx<'_>, call: &Call<'_>, scope: &str) -> Booking<bool> {
 }
 
 /// Fails where a payment that was just written has made a debt without the owner's word: all of it is undone then.
-pub(super) fn allows(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<(), Failure> {
-    let what = What::of_kind(entry.kind).filter(|what| matches!(what, What::Received | What::Paid));
+pub(super) fn allows(
+    tx: &mut Tx<'_>,
+    call: &LedgerToolCall<'_>,
+    entry: &LedgerEntry,
+) -> Result<(), ToolFailure> {
+    let what = BookingKind::of_kind(entry.kind)
+        .filter(|what| matches!(what, BookingKind::Received | BookingKind::Paid));
     let (Some(what), Some(contact)) = (what, entry.contact) else { return Ok(()) };
     let balance = contacts::get(tx, contact)?.balance;
     if !is_beyond(what, balance, Money::ZERO)? || is_given(tx, call, scope(what))? {
@@ -65,5 +70,5 @@ pub(super) fn allows(tx: &mut Tx<'_>, call: &Call<'_>, entry: &Entry) -> Result<
     }
     let detail = "it goes beyond what is open, and credit is given and taken on the owner's word alone: \
                   nothing was written, have the owner say it";
-    Err(Failure::surely("ledger_owners_word", detail))
+    Err(ToolFailure::surely("ledger_owners_word", detail))
 }

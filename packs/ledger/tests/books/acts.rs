@@ -16,20 +16,20 @@ on_both_engines! {
         let (rajan, supplier) = (shop.contact("Rajan").await, shop.contact("Gupta Traders").await);
         shop.book(cash_sale(500)).await;
         shop.book(credit_sale(rajan, 300)).await;
-        let part = Settled::Part { paid: rupees(40), means: Means::Bank };
-        shop.book(Act::Sale { amount: rupees(100), settled: part, party: Some(rajan), lines: vec![] }).await;
-        shop.book(Act::Purchase { amount: rupees(1000), settled: Settled::Credit, party: Some(supplier), lines: vec![] }).await;
-        let rent = |category: &str| Act::Expense {
-            amount: rupees(50), category: category.to_owned(), settled: Settled::Now(Means::Cash), party: None,
+        let part = PaymentTerms::Part { paid: rupees(40), means: PaymentMeans::Bank };
+        shop.book(ShopTransaction::Sale { amount: rupees(100), settled: part, party: Some(rajan), lines: vec![] }).await;
+        shop.book(ShopTransaction::Purchase { amount: rupees(1000), settled: PaymentTerms::Credit, party: Some(supplier), lines: vec![] }).await;
+        let rent = |category: &str| ShopTransaction::Expense {
+            amount: rupees(50), category: category.to_owned(), settled: PaymentTerms::Now(PaymentMeans::Cash), party: None,
         };
         shop.book(rent("kiraya")).await;
         shop.book(rent("किराया")).await;
-        shop.book(Act::CreditGiven { party: rajan, amount: rupees(20), lent: Lent::Money(Means::Cash), lines: vec![] }).await;
-        shop.book(Act::CreditTaken { party: supplier, amount: rupees(30), lent: Lent::Money(Means::Bank), lines: vec![] }).await;
+        shop.book(ShopTransaction::CreditGiven { party: rajan, amount: rupees(20), lent: CreditAsset::Money(PaymentMeans::Cash), lines: vec![] }).await;
+        shop.book(ShopTransaction::CreditTaken { party: supplier, amount: rupees(30), lent: CreditAsset::Money(PaymentMeans::Bank), lines: vec![] }).await;
         shop.book(received(rajan, 150)).await;
-        shop.book(Act::PaymentMade { party: Some(supplier), amount: rupees(200), means: Means::Bank }).await;
-        shop.book(Act::PaymentReceived { party: None, amount: rupees(7), means: Means::Bank }).await;
-        shop.book(Act::Transfer { amount: rupees(100), from: Means::Cash }).await;
+        shop.book(ShopTransaction::PaymentMade { party: Some(supplier), amount: rupees(200), means: PaymentMeans::Bank }).await;
+        shop.book(ShopTransaction::PaymentReceived { party: None, amount: rupees(7), means: PaymentMeans::Bank }).await;
+        shop.book(ShopTransaction::Transfer { amount: rupees(100), from: PaymentMeans::Cash }).await;
 
         assert_eq!(shop.balance(rajan).await, rupees(300 + 60 + 20 - 150));
         assert_eq!(shop.balance(supplier).await, rupees(-(1000 + 30 - 200)));
@@ -40,8 +40,8 @@ on_both_engines! {
         let today = shop.today().await;
         assert_eq!((today.sales, today.sales_on_credit), (rupees(900), rupees(360)));
         assert_eq!((today.purchases, today.purchases_on_credit), (rupees(1000), rupees(1000)));
-        let day = Day::of(shop.now(), &shop.zone);
-        let spent = shop.read(move |tx| days::by_category(tx, Days::day(day))).await.unwrap();
+        let day = LedgerDay::of(shop.now(), &shop.zone);
+        let spent = shop.read(move |tx| days::by_category(tx, DayRange::day(day))).await.unwrap();
         assert_eq!(spent, [("kiraya".to_owned(), rupees(100))]);
         assert_eq!((today.payments_received, today.payments_made), (rupees(157), rupees(200)));
         assert_eq!((today.money_in, today.money_out), (rupees(500 + 40 + 30 + 150 + 7), rupees(100 + 20 + 200)));
@@ -57,7 +57,7 @@ on_both_engines! {
         assert_eq!((first.is_repeat, again.is_repeat), (false, true));
         assert_eq!(first.entry, again.entry);
         assert_eq!(shop.balance(rajan).await, rupees(300));
-        let other = NewEntry { act: credit_sale(rajan, 301), ..new };
+        let other = NewLedgerEntry { act: credit_sale(rajan, 301), ..new };
         assert!(matches!(shop.book_new(other).await, Err(Error::KeyTaken { number: 1 })));
         shop.assert_sound().await;
     }
@@ -77,7 +77,7 @@ on_both_engines! {
         assert_eq!((shop.balance(rajan).await, shop.standing().await.receivable), (Money::ZERO, Money::ZERO));
         assert_eq!(shop.today().await, before, "another day is as it was");
         let day = entry.day;
-        let then = shop.read(move |tx| days::totals(tx, Days::day(day))).await.unwrap();
+        let then = shop.read(move |tx| days::totals(tx, DayRange::day(day))).await.unwrap();
         assert_eq!((then.sales, then.postings), (Money::ZERO, 0));
         let found = shop.read(move |tx| entry::find(tx, entry.id)).await.unwrap().unwrap();
         assert_eq!(found.cancelled.unwrap().reason, "he brought it back");
@@ -94,7 +94,7 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let (rajan, ranjan) = (shop.contact("Rajan").await, shop.contact("Ranjan").await);
         let wrong = shop.book(credit_sale(rajan, 5000)).await;
-        let right = NewEntry { key: some_key(7), ..shop.new_entry(credit_sale(ranjan, 500)) };
+        let right = NewLedgerEntry { key: some_key(7), ..shop.new_entry(credit_sale(ranjan, 500)) };
         for turn in [false, true] {
             let right = right.clone();
             let done = shop.write(move |tx, writing| correct(tx, writing, wrong.id, &right, "misheard")).await.unwrap();
@@ -117,17 +117,17 @@ on_both_engines! {
     async fn what_can_not_be_is_refused_with_a_way_out(test: TestDb) {
         let shop = Shop::open(&test).await;
         let rajan = shop.contact("Rajan").await;
-        let on = |settled, party, amount| Act::Sale { amount, settled, party, lines: vec![] };
-        let part = |paid| Settled::Part { paid: rupees(paid), means: Means::Cash };
+        let on = |settled, party, amount| ShopTransaction::Sale { amount, settled, party, lines: vec![] };
+        let part = |paid| PaymentTerms::Part { paid: rupees(paid), means: PaymentMeans::Cash };
         let bad = [
-            (on(Settled::Credit, None, rupees(5)), "name the contact"),
+            (on(PaymentTerms::Credit, None, rupees(5)), "name the contact"),
             (on(part(5), Some(rajan), rupees(5)), "less than all"),
             (on(part(0), Some(rajan), rupees(5)), "more than nothing"),
             (cash_sale(0), "above zero"),
             (cash_sale(-5), "above zero"),
-            (on(Settled::Now(Means::Cash), None, Money::from_paise(i64::MAX)), "at most"),
-            (Act::StockIn { lines: vec![], party: None }, "at least one item"),
-            (Act::Expense { amount: rupees(5), category: " ".into(), settled: Settled::Now(Means::Cash), party: None }, "category"),
+            (on(PaymentTerms::Now(PaymentMeans::Cash), None, Money::from_paise(i64::MAX)), "at most"),
+            (ShopTransaction::StockIn { lines: vec![], party: None }, "at least one item"),
+            (ShopTransaction::Expense { amount: rupees(5), category: " ".into(), settled: PaymentTerms::Now(PaymentMeans::Cash), party: None }, "category"),
         ];
         for (act, words) in bad {
             let refused = shop.book_new(shop.new_entry(act)).await.unwrap_err().to_string();
@@ -146,10 +146,10 @@ on_both_engines! {
             shop.book(credit_sale(contact, amount)).await;
         }
         let owed = shop.contact("Gupta Traders").await;
-        shop.book(Act::CreditTaken { party: owed, amount: rupees(70), lent: Lent::Goods, lines: vec![] }).await;
+        shop.book(ShopTransaction::CreditTaken { party: owed, amount: rupees(70), lent: CreditAsset::Goods, lines: vec![] }).await;
         let (first, rest, mine) = shop.read(|tx| {
             let first = balances::who_owes(tx, None, 3)?;
-            let rest = balances::who_owes(tx, first.last().map(balances::After::of), 3)?;
+            let rest = balances::who_owes(tx, first.last().map(balances::BalanceCursor::of), 3)?;
             Ok((first, rest, balances::whom_i_owe(tx, None, 10)?))
         }).await.unwrap();
         let amounts = |list: &[Contact]| list.iter().map(|one| one.balance).collect::<Vec<_>>();
@@ -167,16 +167,16 @@ on_both_engines! {
         let mut early = shop.new_entry(cash_sale(10));
         early.said.happened_at = "2026-11-14T19:00:00Z".parse().unwrap();
         shop.book_new(early).await.unwrap();
-        let today = Day::of(shop.now(), &shop.zone);
+        let today = LedgerDay::of(shop.now(), &shop.zone);
         let (day, week, month) = shop.read(move |tx| {
             let sales = |tx: &mut munshi_store::Tx<'_>, days| days::totals(tx, days).map(|totals| totals.sales);
-            Ok((sales(tx, Days::day(today))?, sales(tx, Days::week(today))?, sales(tx, Days::month(today))?))
+            Ok((sales(tx, DayRange::day(today))?, sales(tx, DayRange::week(today))?, sales(tx, DayRange::month(today))?))
         }).await.unwrap();
         assert_eq!((day, week, month), (rupees(10), rupees(110), rupees(110)));
         let page = shop.read(|tx| {
             let request = munshi_store::PageRequest::new(None, 1);
-            let first = day_book::page(tx, day_book::Span::EVER, &request)?;
-            let second = day_book::page(tx, day_book::Span::EVER, &munshi_store::PageRequest::new(first.next, 1))?;
+            let first = day_book::page(tx, day_book::LedgerPeriod::EVER, &request)?;
+            let second = day_book::page(tx, day_book::LedgerPeriod::EVER, &munshi_store::PageRequest::new(first.next, 1))?;
             Ok((first.items[0].amount, second.items[0].amount, second.next))
         }).await.unwrap();
         assert_eq!(page, (rupees(10), rupees(100), None));

@@ -1,12 +1,12 @@
 //! Bills: their kind, their number, and the tax of the day they are of.
 
-use munshi_ledger::bill::{self, Bill, Wish};
-use munshi_ledger::books::details::Details;
+use munshi_ledger::bill::{self, Bill, BillRequest};
+use munshi_ledger::books::details::ContactDetails;
 use munshi_ledger::books::documents::DocumentKind;
-use munshi_ledger::books::profile::Profile;
+use munshi_ledger::books::profile::ShopProfile;
 use munshi_ledger::books::taxes::ItemTax;
 use munshi_ledger::books::*;
-use munshi_ledger::tax::{Rate, Way};
+use munshi_ledger::tax::{GstSupplyType, TaxRate};
 use munshi_ledger::{Error, Result};
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
@@ -17,25 +17,30 @@ use crate::books::support::{Shop, rupees};
 const OWN: &str = "27AAPFU0939F1ZV";
 const ELSEWHERE: &str = "29AABCU9603R1ZJ";
 
-async fn registered(shop: &Shop, scheme: Scheme) {
+async fn registered(shop: &Shop, scheme: GstScheme) {
     let (business, place) = ("Gupta".to_owned(), "12 MG Road, Pune".to_owned());
-    let profile = Profile { gstin: Some(OWN.to_owned()), scheme, business, place, ..Profile::default() };
+    let profile =
+        ShopProfile { gstin: Some(OWN.to_owned()), scheme, business, place, ..ShopProfile::default() };
     shop.write(move |tx, writing| profile::put(tx, &profile, writing.now)).await.unwrap();
 }
 
 /// An item of a price, with its rates from days on.
 async fn item(shop: &Shop, name: &str, price: i64, rates: &[(&str, i64)]) -> ItemId {
-    let new =
-        NewItem { name: name.to_owned(), unit: "piece".to_owned(), price: Some(rupees(price)), low_at: None };
+    let new = NewStockItem {
+        name: name.to_owned(),
+        unit: "piece".to_owned(),
+        price: Some(rupees(price)),
+        low_at: None,
+    };
     let taxes: Vec<ItemTax> = rates
         .iter()
         .map(|(from, rate)| ItemTax {
             hsn: String::new(),
-            rate: Rate::from_hundredths(*rate),
+            rate: TaxRate::from_hundredths(*rate),
             from: from.parse().unwrap(),
         })
         .collect();
-    let unit = move |tx: &mut munshi_store::Tx<'_>, writing: &Writing<'_>| {
+    let unit = move |tx: &mut munshi_store::Tx<'_>, writing: &BookingContext<'_>| {
         let item = items::add(tx, writing.ids, writing.now, &new)?;
         for tax in &taxes {
             taxes::put(tx, item.id, tax, writing.now)?;
@@ -53,14 +58,19 @@ async fn billed(
     items: &[ItemId],
     party: Option<ContactId>,
 ) -> Result<(String, Bill)> {
-    let lines = items.iter().map(|item| Line { item: *item, quantity: "1".parse().unwrap() }).collect();
-    let act =
-        Act::Sale { amount: Money::from_paise(amount), settled: Settled::Now(Means::Cash), party, lines };
+    let lines =
+        items.iter().map(|item| ItemQuantity { item: *item, quantity: "1".parse().unwrap() }).collect();
+    let act = ShopTransaction::Sale {
+        amount: Money::from_paise(amount),
+        settled: PaymentTerms::Now(PaymentMeans::Cash),
+        party,
+        lines,
+    };
     let mut new = shop.new_entry(act);
-    new.said.happened_at = day.parse::<Day>().unwrap().noon(&shop.zone);
+    new.said.happened_at = day.parse::<LedgerDay>().unwrap().noon(&shop.zone);
     let entry = shop.book_new(new).await.unwrap().entry;
     let (document, bill) = shop
-        .write(move |tx, writing| bill::make(tx, writing.ids, writing.now, &entry, Wish::default()))
+        .write(move |tx, writing| bill::make(tx, writing.ids, writing.now, &entry, BillRequest::default()))
         .await?;
     Ok((bill.number(document.number), bill))
 }
@@ -70,20 +80,20 @@ on_both_engines! {
 
     async fn the_rate_is_of_the_day_of_supply(test: TestDb) {
         let shop = Shop::open(&test).await;
-        registered(&shop, Scheme::Regular).await;
+        registered(&shop, GstScheme::Regular).await;
         let soap = item(&shop, "Soap", 38, &[("2017-07-01", 1_800), ("2025-09-22", 500)]).await;
         let (number, before) = billed(&shop, "2025-09-21", 11_800, &[soap], None).await.unwrap();
         assert_eq!((number.as_str(), before.taxed.cgst, before.taxed.taxable), ("INV/25-26/1", rupees(9), rupees(100)));
         let (_, after) = billed(&shop, "2025-09-22", 10_500, &[soap], None).await.unwrap();
         assert_eq!((after.taxed.cgst, after.taxed.sgst), (Money::from_paise(250), Money::from_paise(250)));
-        let wrong = ItemTax { hsn: String::new(), rate: Rate::from_hundredths(2_800), from: "2026-03-01".parse().unwrap() };
+        let wrong = ItemTax { hsn: String::new(), rate: TaxRate::from_hundredths(2_800), from: "2026-03-01".parse().unwrap() };
         let refused = shop.write(move |tx, writing| taxes::put(tx, soap, &wrong, writing.now)).await;
         assert!(matches!(refused, Err(Error::BadRate(what)) if what.contains("40%")), "there is no such rate then");
     }
 
     async fn a_series_begins_with_the_year_and_has_no_gap(test: TestDb) {
         let shop = Shop::open(&test).await;
-        registered(&shop, Scheme::Regular).await;
+        registered(&shop, GstScheme::Regular).await;
         let soap = item(&shop, "Soap", 38, &[("2025-09-22", 500)]).await;
         let mut numbers = Vec::new();
         for day in ["2026-03-31", "2026-04-01", "2026-04-02", "2026-03-30"] {
@@ -95,17 +105,17 @@ on_both_engines! {
 
     async fn another_state_pays_one_tax(test: TestDb) {
         let shop = Shop::open(&test).await;
-        registered(&shop, Scheme::Regular).await;
+        registered(&shop, GstScheme::Regular).await;
         let soap = item(&shop, "Soap", 38, &[("2025-09-22", 500)]).await;
         let buyer = shop.contact("Mysore Stores").await;
         let here = billed(&shop, "2026-10-01", 10_500, &[soap], Some(buyer)).await.unwrap().1;
-        assert_eq!((here.way, here.taxed.igst), (Way::Within, Money::ZERO), "at the counter");
-        let said = Details { gstin: Some(ELSEWHERE.to_lowercase()), ..Details::default() };
+        assert_eq!((here.way, here.taxed.igst), (GstSupplyType::Within, Money::ZERO), "at the counter");
+        let said = ContactDetails { gstin: Some(ELSEWHERE.to_lowercase()), ..ContactDetails::default() };
         shop.write(move |tx, writing| details::put(tx, buyer, &said, writing.now)).await.unwrap();
         let across = billed(&shop, "2026-10-01", 10_500, &[soap], Some(buyer)).await.unwrap().1;
-        assert_eq!((across.way, across.taxed.igst, across.taxed.cgst), (Way::Across, rupees(5), Money::ZERO));
+        assert_eq!((across.way, across.taxed.igst, across.taxed.cgst), (GstSupplyType::Across, rupees(5), Money::ZERO));
         assert_eq!(across.buyer.unwrap().gstin.as_deref(), Some(ELSEWHERE));
-        let bad = Details { gstin: Some("29AABCU9603R1ZK".to_owned()), ..Details::default() };
+        let bad = ContactDetails { gstin: Some("29AABCU9603R1ZK".to_owned()), ..ContactDetails::default() };
         assert!(shop.write(move |tx, writing| details::put(tx, buyer, &bad, writing.now)).await.is_err());
     }
 
@@ -115,10 +125,10 @@ on_both_engines! {
         let rice = item(&shop, "Rice", 58, &[("2025-09-22", 0)]).await;
         let plain = billed(&shop, "2026-10-01", 10_500, &[soap], None).await.unwrap().1;
         assert_eq!((plain.kind, plain.taxed.taxable), (DocumentKind::BillOfSupply, rupees(105)), "unregistered");
-        registered(&shop, Scheme::Composition).await;
+        registered(&shop, GstScheme::Composition).await;
         let composed = billed(&shop, "2026-10-01", 10_500, &[soap], None).await.unwrap().1;
         assert_eq!((composed.kind, composed.taxed.tax().unwrap()), (DocumentKind::BillOfSupply, Money::ZERO));
-        registered(&shop, Scheme::Regular).await;
+        registered(&shop, GstScheme::Regular).await;
         let (number, free) = billed(&shop, "2026-10-01", 5_800, &[rice], None).await.unwrap();
         assert_eq!((free.kind, number.as_str()), (DocumentKind::BillOfSupply, "BOS/26-27/3"), "goods without tax");
         let unknown = item(&shop, "Wire", 90, &[]).await;
@@ -128,7 +138,7 @@ on_both_engines! {
 
     async fn several_goods_share_what_was_paid(test: TestDb) {
         let shop = Shop::open(&test).await;
-        registered(&shop, Scheme::Regular).await;
+        registered(&shop, GstScheme::Regular).await;
         let soap = item(&shop, "Soap", 38, &[("2025-09-22", 500)]).await;
         let cola = item(&shop, "Cola", 40, &[("2025-09-22", 4_000)]).await;
         let rice = item(&shop, "Rice", 58, &[("2025-09-22", 0)]).await;
@@ -144,8 +154,8 @@ on_both_engines! {
     async fn a_sale_has_one_bill_and_a_cancelled_one_gets_none(test: TestDb) {
         let shop = Shop::open(&test).await;
         let entry = shop.book(crate::books::support::cash_sale(90)).await;
-        let make = |entry: Entry| shop.write(move |tx, writing| {
-            bill::make(tx, writing.ids, writing.now, &entry, Wish::default()).map(|(document, _)| document.id)
+        let make = |entry: LedgerEntry| shop.write(move |tx, writing| {
+            bill::make(tx, writing.ids, writing.now, &entry, BillRequest::default()).map(|(document, _)| document.id)
         });
         let (first, again) = (make(entry.clone()).await.unwrap(), make(entry.clone()).await.unwrap());
         assert_eq!(first, again);

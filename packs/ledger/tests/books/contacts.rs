@@ -22,7 +22,7 @@ on_both_engines! {
         }
         assert_eq!(find("ramesh kumar").await.unwrap().one().unwrap().id, kumar);
         match find("रमेश").await.unwrap() {
-            Found::Choices(choices) => {
+            NameMatch::Choices(choices) => {
                 let ids: std::collections::BTreeSet<_> = choices.iter().map(|one| one.id).collect();
                 assert_eq!(ids, [kumar, verma].into());
             }
@@ -30,7 +30,7 @@ on_both_engines! {
         }
         assert_eq!(find("a1").await.unwrap().one().unwrap().id, odd);
         for nobody in ["Suresh", "Ramesh Iyer", "B2"] {
-            assert_eq!(find(nobody).await.unwrap(), Found::Nobody, "{nobody}");
+            assert_eq!(find(nobody).await.unwrap(), NameMatch::Nobody, "{nobody}");
         }
         assert!(matches!(find("  ").await, Err(Error::Invalid(_))));
     }
@@ -86,7 +86,7 @@ on_both_engines! {
         assert_eq!(shop.balance(rajan).await, rupees(60));
         let (habit, page) = shop.read(move |tx| {
             let page = day_book::of_contact(tx, other, &PageRequest::new(None, 50))?;
-            Ok((habits::of(tx, other, Side::Trade)?, page.items.len()))
+            Ok((habits::of(tx, other, HabitSide::Trade)?, page.items.len()))
         }).await.unwrap();
         assert_eq!((habit.seen, habit.usual, page), (2, Some(rupees(10)), 5));
         assert!(shop.write(move |tx, _| contacts::merge(tx, rajan, rajan)).await.is_err());
@@ -102,7 +102,7 @@ on_both_engines! {
             last = Some(shop.book(credit_sale(rajan, 100 + week)).await);
             shop.clock.advance(std::time::Duration::from_secs(7 * 86_400));
         }
-        let habit = || shop.read(move |tx| habits::of(tx, rajan, Side::Trade));
+        let habit = || shop.read(move |tx| habits::of(tx, rajan, HabitSide::Trade));
         let found = habit().await.unwrap();
         assert_eq!((found.seen, found.usual, found.rhythm), (30, Some(rupees(119)), Some(7)));
         assert_eq!((found.low, found.high), (Some(rupees(114)), Some(rupees(124))));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use munshi_ledger::books::dedup::{Likeness, Seen, Windows};
+use munshi_ledger::books::dedup::{DuplicateCandidate, DuplicateMatch, DuplicateWindows};
 use munshi_ledger::books::*;
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
@@ -11,14 +11,14 @@ use crate::books::support::{Shop, received, rupees};
 
 async fn look(
     shop: &Shop,
-    act: &Act,
+    act: &ShopTransaction,
     words: &'static str,
     fingerprint: Option<&'static str>,
-) -> Option<Likeness> {
+) -> Option<DuplicateMatch> {
     let (act, now) = (act.clone(), shop.now());
     shop.read(move |tx| {
-        let seen = Seen { act: &act, words, fingerprint, happened_at: now, now };
-        dedup::look(tx, &seen, Windows::default())
+        let seen = DuplicateCandidate { act: &act, words, fingerprint, happened_at: now, now };
+        dedup::look(tx, &seen, DuplicateWindows::default())
     })
     .await
     .unwrap()
@@ -31,22 +31,22 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let (rajan, asha) = (shop.contact("Rajan").await, shop.contact("Asha").await);
         let mut new = shop.new_entry(received(rajan, 500));
-        new.said = Said { fingerprint: Some("utr:1".into()), words: "Rajan ne 500 diye".into(), ..new.said };
+        new.said = EntryProvenance { fingerprint: Some("utr:1".into()), words: "Rajan ne 500 diye".into(), ..new.said };
         let entry = shop.book_new(new).await.unwrap().entry;
 
-        let stranger = Act::PaymentReceived { party: None, amount: rupees(500), means: Means::Bank };
-        assert!(matches!(look(&shop, &stranger, "", Some("utr:1")).await, Some(Likeness::Fingerprint(_))));
-        assert!(matches!(look(&shop, &stranger, "", Some("utr:2")).await, Some(Likeness::Amount(_))), "unknown may be Rajan");
-        assert!(matches!(look(&shop, &received(rajan, 500), "", None).await, Some(Likeness::Amount(_))));
-        assert!(matches!(look(&shop, &received(asha, 900), "RAJAN ne  500 diye!", None).await, Some(Likeness::Words(_))));
+        let stranger = ShopTransaction::PaymentReceived { party: None, amount: rupees(500), means: PaymentMeans::Bank };
+        assert!(matches!(look(&shop, &stranger, "", Some("utr:1")).await, Some(DuplicateMatch::Fingerprint(_))));
+        assert!(matches!(look(&shop, &stranger, "", Some("utr:2")).await, Some(DuplicateMatch::Amount(_))), "unknown may be Rajan");
+        assert!(matches!(look(&shop, &received(rajan, 500), "", None).await, Some(DuplicateMatch::Amount(_))));
+        assert!(matches!(look(&shop, &received(asha, 900), "RAJAN ne  500 diye!", None).await, Some(DuplicateMatch::Words(_))));
         assert_eq!(look(&shop, &received(asha, 500), "Asha ne 500 diye", None).await, None);
         assert_eq!(look(&shop, &received(rajan, 501), "Rajan ne 501 diye", None).await, None);
-        let out = Act::PaymentMade { party: Some(rajan), amount: rupees(500), means: Means::Cash };
+        let out = ShopTransaction::PaymentMade { party: Some(rajan), amount: rupees(500), means: PaymentMeans::Cash };
         assert_eq!(look(&shop, &out, "", None).await, None, "money that left is no money that came");
 
         let (id, now) = (entry.id, shop.now());
         for _ in 0..2 {
-            shop.write(move |tx, _| dedup::saw(tx, id, "app:9", Source::Sms, now)).await.unwrap();
+            shop.write(move |tx, _| dedup::saw(tx, id, "app:9", LedgerEntrySource::Sms, now)).await.unwrap();
         }
         let seen = look(&shop, &stranger, "", Some("app:9")).await.unwrap();
         assert_eq!(seen.entry().id, id);
@@ -62,7 +62,7 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let rajan = shop.contact("Rajan").await;
         let mut new = shop.new_entry(received(rajan, 500));
-        new.said = Said { fingerprint: Some("utr:1".into()), words: "Rajan 500".into(), ..new.said };
+        new.said = EntryProvenance { fingerprint: Some("utr:1".into()), words: "Rajan 500".into(), ..new.said };
         let entry = shop.book_new(new).await.unwrap().entry;
         shop.cancel(entry.id, "wrong").await.unwrap();
         assert_eq!(look(&shop, &received(rajan, 500), "Rajan 500", Some("utr:1")).await, None);

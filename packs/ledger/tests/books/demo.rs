@@ -2,16 +2,16 @@
 
 use munshi_ledger::Result;
 use munshi_ledger::books::*;
-use munshi_ledger::demo::{self, Telling};
+use munshi_ledger::demo::{self, DemoContext};
 use munshi_store::{MIGRATIONS, Tx};
 use munshi_test_support::on_both_engines;
-use munshi_types::{Ids, Money, SeededRandom, Timestamp, Zone};
+use munshi_types::{IdGenerator, Money, SeededRandom, Timestamp, Zone};
 
 use crate::books::support::Shop;
 
-fn fill(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, days: u16, seed: u64) -> Result<bool> {
+fn fill(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, days: u16, seed: u64) -> Result<bool> {
     let (random, zone) = (SeededRandom::new(seed), Zone::default());
-    let telling = Telling { ids, random: &random, now, zone: &zone };
+    let telling = DemoContext { ids, random: &random, now, zone: &zone };
     let Some(mut play) = demo::open(tx, &telling, days)? else { return Ok(false) };
     while demo::play(tx, &telling, &mut play)? {}
     Ok(true)
@@ -22,8 +22,8 @@ async fn filled(shop: &Shop, days: u16, seed: u64) -> bool {
 }
 
 /// The days of the history, the first one first.
-fn days(shop: &Shop, count: usize) -> Vec<Day> {
-    let mut days = vec![Day::of(shop.now(), &shop.zone)];
+fn days(shop: &Shop, count: usize) -> Vec<LedgerDay> {
+    let mut days = vec![LedgerDay::of(shop.now(), &shop.zone)];
     while days.len() < count {
         days.push(days[days.len() - 1].before());
     }
@@ -46,10 +46,10 @@ on_both_engines! {
         assert!(low.iter().any(|item| item.name == "Sarson ka tel"), "the oil runs short: {low:?}");
         assert!(low.len() < 5, "and not much else");
         let of_week = |weekday: i8| {
-            let days: Vec<Day> = days(&shop, 90).into_iter()
+            let days: Vec<LedgerDay> = days(&shop, 90).into_iter()
                 .filter(|day| day.to_date().weekday().to_monday_one_offset() == weekday).collect();
             shop.read(move |tx| {
-                let sales: Result<Vec<Money>> = days.iter().map(|day| Ok(days::totals(tx, Days::day(*day))?.sales)).collect();
+                let sales: Result<Vec<Money>> = days.iter().map(|day| Ok(days::totals(tx, DayRange::day(*day))?.sales)).collect();
                 Ok(Money::sum(sales?)?.as_paise() / i64::try_from(days.len()).unwrap())
             })
         };

@@ -1,7 +1,7 @@
 //! A figure that was tampered with is found and named.
 
 use munshi_ledger::books::*;
-use munshi_store::{Address, MIGRATIONS};
+use munshi_store::{DatabaseAddress, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
 use crate::books::support::{Shop, cash_sale, credit_sale, received, rupees};
@@ -11,8 +11,8 @@ async fn some_books(test: &munshi_test_support::TestDb) -> Shop {
     let (rajan, asha) = (shop.contact("Rajan").await, shop.contact("Asha").await);
     let sugar = shop.item("Sugar", "kg", None).await;
     shop.book(cash_sale(500)).await;
-    shop.book(Act::StockIn {
-        lines: vec![Line { item: sugar, quantity: "4".parse().unwrap() }],
+    shop.book(ShopTransaction::StockIn {
+        lines: vec![ItemQuantity { item: sugar, quantity: "4".parse().unwrap() }],
         party: None,
     })
     .await;
@@ -61,12 +61,12 @@ on_both_engines! {
         let shop = some_books(&test).await;
         let change = "UPDATE ledger_postings SET amount = amount + 100 WHERE kind = 'payment_received'";
         match &test.address {
-            Address::Sqlite(path) => {
+            DatabaseAddress::Sqlite(path) => {
                 let raw = rusqlite::Connection::open(path).unwrap();
                 raw.execute_batch("DROP TRIGGER ledger_postings_no_update").unwrap();
                 raw.execute_batch(change).unwrap();
             }
-            Address::Postgres(_) => test.place.as_superuser(change),
+            DatabaseAddress::Postgres(_) => test.place.as_superuser(change),
         }
         let finding = shop.read(verify).await.unwrap().unwrap();
         let six = (finding.figure, finding.which.as_str(), finding.kept.as_str(), finding.worked_out.as_str());

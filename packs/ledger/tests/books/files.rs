@@ -1,6 +1,6 @@
 //! Comma-separated files, ours and people's.
 
-use munshi_ledger::books::import::{Files, Mode, Report, import};
+use munshi_ledger::books::import::{BooksFiles, BooksImportReport, ImportMode, import};
 use munshi_ledger::books::*;
 use munshi_ledger::{Error, Result};
 use munshi_store::{MIGRATIONS, PageRequest, Tx};
@@ -23,17 +23,17 @@ pub(crate) async fn exported(shop: &Shop) -> [String; 3] {
 pub(crate) async fn taken(
     shop: &Shop,
     [contacts, items, entries]: [String; 3],
-    mode: Mode,
-) -> Result<Report> {
+    mode: ImportMode,
+) -> Result<BooksImportReport> {
     shop.write(move |tx, writing| {
-        import(tx, writing, &Files { contacts: &contacts, items: &items, entries: &entries }, mode)
+        import(tx, writing, &BooksFiles { contacts: &contacts, items: &items, entries: &entries }, mode)
     })
     .await
 }
 
 /// A shop with the books of another, by way of files.
 pub(crate) async fn copied(from: &Shop, into: &Shop) -> Shop {
-    let report = taken(into, exported(from).await, Mode::Apply).await.unwrap();
+    let report = taken(into, exported(from).await, ImportMode::Apply).await.unwrap();
     assert!(report.is_applied, "{:?}", report.errors);
     into.clone()
 }
@@ -42,10 +42,10 @@ pub(crate) async fn copied(from: &Shop, into: &Shop) -> Shop {
 pub(crate) async fn picture(shop: &Shop) -> (Vec<String>, [String; 3]) {
     let asked = shop.read(|tx| {
         let mut all = vec![format!("{:?} {:?}", balances::standing(tx)?, chart(tx)?)];
-        let ever = Days { from: "1970-01-01".parse().unwrap(), to: "2100-01-01".parse().unwrap() };
+        let ever = DayRange { from: "1970-01-01".parse().unwrap(), to: "2100-01-01".parse().unwrap() };
         all.push(format!("{:?} {:?}", days::totals(tx, ever)?, days::by_category(tx, ever)?));
         for contact in contacts::list(tx, &PageRequest::new(None, 500))?.items {
-            let habits = [Side::Trade, Side::Payment].map(|side| habits::of(tx, contact.id, side));
+            let habits = [HabitSide::Trade, HabitSide::Payment].map(|side| habits::of(tx, contact.id, side));
             all.push(format!("{contact:?} {habits:?}"));
         }
         all.push(format!("{:?}", items::list(tx, &PageRequest::new(None, 500))?.items));
@@ -85,13 +85,13 @@ on_both_engines! {
              14/11/2026,purchase,900,cash,Gupta Traders,,,,400\n\
              13/11/2026,opening,-70,,Asha,,,,\n",
         );
-        let rehearsed = taken(&shop, sheet.clone(), Mode::Rehearse).await.unwrap();
+        let rehearsed = taken(&shop, sheet.clone(), ImportMode::Rehearse).await.unwrap();
         assert_eq!((rehearsed.contacts, rehearsed.items), (3, 1), "Rajan, and two that only the entries name");
         assert_eq!((rehearsed.entries, rehearsed.wrong, rehearsed.is_applied), (7, 0, false), "{:?}", rehearsed.errors);
         assert_eq!(shop.standing().await.entries, 0, "a rehearsal leaves nothing");
-        let applied = taken(&shop, sheet.clone(), Mode::Apply).await.unwrap();
-        assert_eq!(Report { is_applied: true, ..rehearsed }, applied);
-        let again = taken(&shop, sheet, Mode::Apply).await.unwrap();
+        let applied = taken(&shop, sheet.clone(), ImportMode::Apply).await.unwrap();
+        assert_eq!(BooksImportReport { is_applied: true, ..rehearsed }, applied);
+        let again = taken(&shop, sheet, ImportMode::Apply).await.unwrap();
         assert_eq!((again.entries, again.contacts, again.items, again.known), (0, 0, 0, 9));
         let standing = shop.standing().await;
         assert_eq!(standing.cash, "670.50".parse().unwrap());
@@ -104,11 +104,11 @@ on_both_engines! {
     async fn large_amounts_are_shown_before_they_are_taken(test: TestDb) {
         let shop = Shop::open(&test).await;
         let sheet = files("", "", "when,kind,amount,means\n14/11/2026,sale,10000,cash\n14/11/2026,sale,10001,cash\n");
-        let rehearsed = taken(&shop, sheet.clone(), Mode::Rehearse).await.unwrap();
+        let rehearsed = taken(&shop, sheet.clone(), ImportMode::Rehearse).await.unwrap();
         let lines: Vec<u64> = rehearsed.large.iter().map(|row| row.line).collect();
         assert_eq!((rehearsed.large_in_all, lines), (1, vec![3]), "{:?}", rehearsed.errors);
-        taken(&shop, sheet.clone(), Mode::Apply).await.unwrap();
-        assert_eq!(taken(&shop, sheet, Mode::Rehearse).await.unwrap().large_in_all, 0, "what is known is asked about no more");
+        taken(&shop, sheet.clone(), ImportMode::Apply).await.unwrap();
+        assert_eq!(taken(&shop, sheet, ImportMode::Rehearse).await.unwrap().large_in_all, 0, "what is known is asked about no more");
     }
 
     async fn every_wrong_row_is_told_with_its_line_and_nothing_is_taken(test: TestDb) {
@@ -134,7 +134,7 @@ on_both_engines! {
              15/11/2026,line,,,,Sugar,1\n\
              15/11/2030,sale,100,cash,,,\n",
         );
-        let report = taken(&shop, sheet, Mode::Apply).await.unwrap();
+        let report = taken(&shop, sheet, ImportMode::Apply).await.unwrap();
         let told: Vec<(&str, u64)> = report.errors.iter().map(|error| (error.file, error.line)).collect();
         let mut lines: Vec<u64> = vec![3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15];
         let entries: Vec<u64> = {
@@ -149,7 +149,7 @@ on_both_engines! {
         assert!(report.errors.iter().any(|error| error.what.contains("Ramesh Kumar or Ramesh Verma")
             || error.what.contains("Ramesh Verma or Ramesh Kumar")), "{:#?}", report.errors);
         assert_eq!(shop.standing().await.entries, 0);
-        assert_eq!(shop.read(|tx| items::find(tx, "Sugar")).await.unwrap(), Found::Nobody);
+        assert_eq!(shop.read(|tx| items::find(tx, "Sugar")).await.unwrap(), NameMatch::Nobody);
     }
 
     async fn a_file_that_is_none_of_ours_is_refused_as_a_whole(test: TestDb) {
@@ -159,7 +159,7 @@ on_both_engines! {
             (files("", "", "kind,amount\nsale,5\n"), "`when` is missing"),
             (files("name,name\nx,y\n", "", ""), "stands there twice"),
         ] {
-            let refused = taken(&shop, sheet, Mode::Apply).await.unwrap_err();
+            let refused = taken(&shop, sheet, ImportMode::Apply).await.unwrap_err();
             assert!(matches!(&refused, Error::File(what) if what.contains(words)), "{refused}");
         }
     }
@@ -181,20 +181,20 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let sheet = |text: &str| [String::new(), String::new(), text.to_owned()];
         let first = "kind,when,amount,means,contact,words\nsale,2026-11-15,1500,cash,,tea\nsale,2026-11-15,1500,cash,,tea\npayment_received,2026-11-14,100,cash,Sita,\n";
-        let report = taken(&shop, sheet(first), Mode::Apply).await.unwrap();
+        let report = taken(&shop, sheet(first), ImportMode::Apply).await.unwrap();
         assert_eq!((report.entries, report.known), (3, 0), "{:?}", report.errors);
         let again = "when,kind,contact,words,amount,means\n15/11/2026,Sale,,tea,\"1,500.00\",Cash\n15-11-2026,sale,,tea,₹1500,cash\n१४/११/२०२६,payment_received,sita,,१००,cash\n";
-        let report = taken(&shop, sheet(again), Mode::Apply).await.unwrap();
+        let report = taken(&shop, sheet(again), ImportMode::Apply).await.unwrap();
         assert_eq!((report.entries, report.known), (0, 3), "{:?}", report.errors);
         let third = format!("{first}sale,2026-11-15,1500,cash,,tea\n");
-        let report = taken(&shop, sheet(&third), Mode::Apply).await.unwrap();
+        let report = taken(&shop, sheet(&third), ImportMode::Apply).await.unwrap();
         assert_eq!((report.entries, report.known), (1, 3), "one more of the same is one more");
     }
 
     async fn what_is_odd_in_a_row_is_said_and_not_guessed(test: TestDb) {
         let shop = Shop::open(&test).await;
         let text = "kind,when,amount,means\nsale,2026-11-15,\"1,50\",cash\nsale,2026-11-15,\"1,5,0\",cash\nsale,2026-11-15,1,500,cash\nsale,2026-11-15,900,cash,,\n";
-        let report = taken(&shop, [String::new(), String::new(), text.to_owned()], Mode::Rehearse).await.unwrap();
+        let report = taken(&shop, [String::new(), String::new(), text.to_owned()], ImportMode::Rehearse).await.unwrap();
         let lines: Vec<u64> = report.errors.iter().map(|row| row.line).collect();
         assert_eq!((lines, report.entries), (vec![2, 3, 4], 1), "{:?}", report.errors);
         assert!(report.errors[0].what.contains("commas") && report.errors[2].what.contains("behind the last column"), "{:?}", report.errors);

@@ -1,7 +1,7 @@
 //! Nothing is deleted or changed: the database itself holds that.
 
 use munshi_ledger::books::*;
-use munshi_store::{Address, Error, MIGRATIONS};
+use munshi_store::{DatabaseAddress, Error, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
 use crate::books::support::{Shop, credit_sale};
@@ -28,8 +28,8 @@ on_both_engines! {
     async fn no_statement_removes_or_changes_what_was_booked(test: TestDb) {
         let shop = Shop::open(&test).await;
         let (rajan, sugar) = (shop.contact("Rajan").await, shop.item("Sugar", "kg", None).await);
-        let lines = vec![Line { item: sugar, quantity: "1".parse().unwrap() }];
-        let entry = shop.book(Act::CreditGiven { party: rajan, amount: crate::books::support::rupees(5), lent: Lent::Goods, lines }).await;
+        let lines = vec![ItemQuantity { item: sugar, quantity: "1".parse().unwrap() }];
+        let entry = shop.book(ShopTransaction::CreditGiven { party: rajan, amount: crate::books::support::rupees(5), lent: CreditAsset::Goods, lines }).await;
         for statement in DELETES {
             let refused = shop.db.write(shop.tenant, move |tx| tx.execute(statement, &[])).await.unwrap_err();
             assert!(matches!(refused, Error::Refused(_)), "{statement}: {refused:?}");
@@ -60,7 +60,7 @@ on_both_engines! {
     }
 
     async fn no_connection_to_a_sqlite_file_can_replace_an_entry(test: TestDb) {
-        let Address::Sqlite(path) = &test.address else { return };
+        let DatabaseAddress::Sqlite(path) = &test.address else { return };
         let shop = Shop::open(&test).await;
         let rajan = shop.contact("Rajan").await;
         shop.book(credit_sale(rajan, 5)).await;

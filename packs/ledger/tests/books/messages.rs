@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use munshi_ledger::books::*;
 use munshi_ledger::messages::{
-    self, Arrived, Consent, Import, Mode, Outcome, Report, Taken, Told, import, phone,
+    self, IncomingSms, SmsConsent, SmsImport, SmsImportMode, SmsImportOutcome, SmsImportReport, SmsOutcome,
+    SmsTimeSource, import, phone,
 };
 use munshi_store::MIGRATIONS;
 use munshi_test_support::on_both_engines;
@@ -25,36 +26,37 @@ fn app(amount: &str, name: &str) -> String {
     format!("You received Rs.{amount} from {name} in your a/c XX4471 via UPI")
 }
 
-async fn take(shop: &Shop, text: &str, at: Timestamp, consent: Consent) -> Outcome {
+async fn take(shop: &Shop, text: &str, at: Timestamp, consent: SmsConsent) -> SmsOutcome {
     let (text, key) = (text.to_owned(), shop.key());
     shop.write(move |tx, writing| {
-        let arrived = Arrived { key, text: &text, sender: None, at, told: Told::ByPhone, by: None };
+        let arrived =
+            IncomingSms { key, text: &text, sender: None, at, told: SmsTimeSource::ByPhone, by: None };
         messages::take(tx, writing, &arrived, consent)
     })
     .await
     .unwrap()
 }
 
-fn kind(outcome: &Outcome) -> &'static str {
+fn kind(outcome: &SmsOutcome) -> &'static str {
     match outcome {
-        Outcome::Booked(_) => "booked",
-        Outcome::Known(_) => "known",
-        Outcome::Question(_) => "question",
-        Outcome::Nothing(_) => "nothing",
+        SmsOutcome::Booked(_) => "booked",
+        SmsOutcome::Known(_) => "known",
+        SmsOutcome::Question(_) => "question",
+        SmsOutcome::Nothing(_) => "nothing",
     }
 }
 
 async fn seen(shop: &Shop, text: &str) -> &'static str {
-    kind(&take(shop, text, shop.now(), Consent::Open).await)
+    kind(&take(shop, text, shop.now(), SmsConsent::Open).await)
 }
 
-fn by_upi(party: Option<ContactId>, amount: i64) -> Act {
-    Act::PaymentReceived { party, amount: rupees(amount), means: Means::Bank }
+fn by_upi(party: Option<ContactId>, amount: i64) -> ShopTransaction {
+    ShopTransaction::PaymentReceived { party, amount: rupees(amount), means: PaymentMeans::Bank }
 }
 
-async fn imported(shop: &Shop, text: &str, mode: Mode, agreed: &[u64]) -> Report {
+async fn imported(shop: &Shop, text: &str, mode: SmsImportMode, agreed: &[u64]) -> SmsImportReport {
     let rows = phone::read(text.as_bytes(), &shop.zone.to_jiff()).unwrap();
-    let into = Import {
+    let into = SmsImport {
         db: shop.db.clone(),
         tenant: shop.tenant,
         zone: shop.zone.clone(),
@@ -66,7 +68,7 @@ async fn imported(shop: &Shop, text: &str, mode: Mode, agreed: &[u64]) -> Report
     import(&into, rows, |_| {}).await.unwrap()
 }
 
-fn counted(report: &Report) -> (u64, u64, u64, u64, u64) {
+fn counted(report: &SmsImportReport) -> (u64, u64, u64, u64, u64) {
     let count = report.count;
     (count.booked, count.known, count.questions, count.nothing, count.unreadable)
 }
@@ -92,7 +94,7 @@ on_both_engines! {
         let ramesh = shop.contact("Ramesh").await;
         shop.book(by_upi(Some(ramesh), 500)).await;
         let message = bank("500.00", "RAMESH", "516588123401");
-        let taken = take(&shop, &message, shop.now(), Consent::Open).await;
+        let taken = take(&shop, &message, shop.now(), SmsConsent::Open).await;
         assert_eq!(kind(&taken), "known", "the owner has told of it: {taken:?}");
         let copy = copied(&shop, &Shop::open(&test).await).await;
         shop.clock.advance(4 * 24 * 60 * MINUTE);
@@ -134,15 +136,15 @@ on_both_engines! {
     async fn what_leaves_something_open_is_asked_about(test: TestDb) {
         let shop = Shop::open(&test).await;
         let (rajan, asha) = (shop.contact("Rajan").await, shop.contact("Asha").await);
-        let cash = Act::PaymentReceived { party: Some(rajan), amount: rupees(500), means: Means::Cash };
+        let cash = ShopTransaction::PaymentReceived { party: Some(rajan), amount: rupees(500), means: PaymentMeans::Cash };
         let said = shop.book(cash).await;
         let message = "Rs.500.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588123401)";
-        let Outcome::Question(question) = take(&shop, message, shop.now(), Consent::Open).await else { panic!("cash is no bank") };
+        let SmsOutcome::Question(question) = take(&shop, message, shop.now(), SmsConsent::Open).await else { panic!("cash is no bank") };
         assert_eq!(question.like.unwrap().id, said.id);
         shop.book(by_upi(None, 70)).await;
         let stranger = bank("70.00", "q8812@ybl", "516588000001");
         assert_eq!(seen(&shop, &stranger).await, "question", "nobody known may be anybody");
-        assert_eq!(kind(&take(&shop, &stranger, shop.now(), Consent::Given).await), "booked", "the owner says it is another");
+        assert_eq!(kind(&take(&shop, &stranger, shop.now(), SmsConsent::Given).await), "booked", "the owner says it is another");
         shop.book(by_upi(Some(asha), 90)).await;
         let rajans = "Rs.90.00 credited to a/c **4471 on 15-11-26 by RAJAN (UPI Ref No 516588000002)";
         assert_eq!(seen(&shop, rajans).await, "booked", "Asha's is not Rajan's");
@@ -182,8 +184,8 @@ on_both_engines! {
         ] {
             let key = shop.key();
             let outcome = shop.write(move |tx, writing| {
-                let arrived = Arrived { key, text: &text, sender: None, at: writing.now, told: Told::ByPerson, by: None };
-                messages::take(tx, writing, &arrived, Consent::Open)
+                let arrived = IncomingSms { key, text: &text, sender: None, at: writing.now, told: SmsTimeSource::ByPerson, by: None };
+                messages::take(tx, writing, &arrived, SmsConsent::Open)
             });
             assert_eq!(kind(&outcome.await.unwrap()), "question", "{why}");
         }
@@ -194,7 +196,7 @@ on_both_engines! {
         assert_eq!(seen(&shop, &app("500", "ramesh@ybl")).await, "booked");
         shop.clock.advance(40 * MINUTE);
         assert_eq!(seen(&shop, &bank("500.00", "ramesh@ybl", "516588123401")).await, "question", "it may have been on its way");
-        let sale = Act::Sale { amount: rupees(240), settled: Settled::Now(Means::Cash), party: None, lines: Vec::new() };
+        let sale = ShopTransaction::Sale { amount: rupees(240), settled: PaymentTerms::Now(PaymentMeans::Cash), party: None, lines: Vec::new() };
         shop.book(sale).await;
         shop.clock.advance(2 * MINUTE);
         assert_eq!(seen(&shop, &bank("240.00", "q1@ybl", "516588123409")).await, "question", "nobody said how it was paid");
@@ -216,12 +218,12 @@ on_both_engines! {
 
     async fn what_was_corrected_is_known_again(test: TestDb) {
         let shop = Shop::open(&test).await;
-        let first = take(&shop, &app("500", "ramesh@ybl"), shop.now(), Consent::Open).await;
-        let Outcome::Booked(booked) = first else { panic!("not booked") };
+        let first = take(&shop, &app("500", "ramesh@ybl"), shop.now(), SmsConsent::Open).await;
+        let SmsOutcome::Booked(booked) = first else { panic!("not booked") };
         let by_bank = bank("500.00", "ramesh@ybl", "516588123401");
         assert_eq!(seen(&shop, &by_bank).await, "known");
         let (wrong, mut right) = (booked.entry.id, shop.new_entry(by_upi(None, 300)));
-        right.said = Said { words: booked.entry.words.clone(), ..Said::new(Source::Sms, "", booked.entry.happened_at) };
+        right.said = EntryProvenance { words: booked.entry.words.clone(), ..EntryProvenance::new(LedgerEntrySource::Sms, "", booked.entry.happened_at) };
         shop.write(move |tx, writing| correct(tx, writing, wrong, &right, "wrong")).await.unwrap();
         assert_eq!(seen(&shop, &by_bank).await, "known", "by the number it was seen with");
         let other = "Received Rs.500 from ramesh@ybl on 15-11-26. -Paytm";
@@ -232,18 +234,18 @@ on_both_engines! {
     async fn a_payment_stands_on_the_day_it_was_made(test: TestDb) {
         let shop = Shop::open(&test).await;
         let early = "Rs.500.00 credited to a/c **4471 on 03-11-26 from VPA ramesh@ybl (UPI Ref No 516588123401)";
-        let Outcome::Booked(booked) = take(&shop, early, shop.now(), Consent::Open).await else { panic!("not booked") };
+        let SmsOutcome::Booked(booked) = take(&shop, early, shop.now(), SmsConsent::Open).await else { panic!("not booked") };
         assert_eq!(booked.entry.day.to_string(), "2026-11-03");
         let ahead = "Rs.600.00 credited to a/c **4471 on 03-12-26 from VPA ramesh@ybl (UPI Ref No 516588123402)";
-        let Outcome::Booked(booked) = take(&shop, ahead, shop.now(), Consent::Open).await else { panic!("not booked") };
+        let SmsOutcome::Booked(booked) = take(&shop, ahead, shop.now(), SmsConsent::Open).await else { panic!("not booked") };
         assert_eq!(booked.entry.happened_at, shop.now(), "what lies ahead was misread");
     }
 
     async fn cash_from_a_machine_stays_in_the_shop(test: TestDb) {
         let shop = Shop::open(&test).await;
         let machine = "Rs.5000 withdrawn from HDFC Bank Debit Card x9981 at MG ROAD ATM on 15-11-26. Avl bal Rs.21,400";
-        let Outcome::Booked(booked) = take(&shop, machine, shop.now(), Consent::Open).await else { panic!("not booked") };
-        assert_eq!(booked.entry.kind, Kind::Transfer);
+        let SmsOutcome::Booked(booked) = take(&shop, machine, shop.now(), SmsConsent::Open).await else { panic!("not booked") };
+        assert_eq!(booked.entry.kind, LedgerEntryKind::Transfer);
         let standing = shop.standing().await;
         assert_eq!((standing.cash, standing.bank), (rupees(5000), rupees(-5000)));
         assert_eq!(seen(&shop, machine).await, "known");
@@ -254,8 +256,8 @@ on_both_engines! {
         let shop = Shop::open(&test).await;
         let paid_in = "INR 8,000.00 has been CREDITED to your A/c XXX810 on 15/11/2026 by CASH. Total bal is INR 38,118.00.";
         assert_eq!(seen(&shop, paid_in).await, "question");
-        let Outcome::Booked(booked) = take(&shop, paid_in, shop.now(), Consent::Given).await else { panic!("not booked") };
-        assert_eq!(booked.entry.kind, Kind::Transfer);
+        let SmsOutcome::Booked(booked) = take(&shop, paid_in, shop.now(), SmsConsent::Given).await else { panic!("not booked") };
+        assert_eq!(booked.entry.kind, LedgerEntryKind::Transfer);
         let standing = shop.standing().await;
         assert_eq!((standing.cash, standing.bank), (rupees(-8000), rupees(8000)));
         shop.assert_sound().await;
@@ -299,14 +301,14 @@ on_both_engines! {
         let text = lines.join("\n");
 
         let text = text.replacen("not json", "{not json", 1);
-        let rehearsed = imported(&shop, &text, Mode::Rehearse, &[]).await;
+        let rehearsed = imported(&shop, &text, SmsImportMode::Rehearse, &[]).await;
         assert!(!rehearsed.is_applied);
         assert_eq!(shop.standing().await.entries, 0, "a rehearsal writes nothing");
         let mut said = Vec::new();
         let first = {
             let rows = phone::read(text.as_bytes(), &shop.zone.to_jiff()).unwrap();
-            let into = Import { db: shop.db.clone(), tenant: shop.tenant, zone: shop.zone.clone(), ids: shop.ids.clone(),
-                now: shop.now(), mode: Mode::Apply, agreed: Arc::default() };
+            let into = SmsImport { db: shop.db.clone(), tenant: shop.tenant, zone: shop.zone.clone(), ids: shop.ids.clone(),
+                now: shop.now(), mode: SmsImportMode::Apply, agreed: Arc::default() };
             import(&into, rows, |done| said.push(done)).await.unwrap()
         };
         assert_eq!(counted(&first), (250, 1, 1, 2, 2), "{:?}", first.reasons);
@@ -316,9 +318,9 @@ on_both_engines! {
         assert!(first.lines.is_sorted_by_key(|line| line.row));
         assert_eq!(first.count.went_out, rupees((0..250).map(|number| 100 + number).sum()));
 
-        let again = imported(&shop, &text, Mode::Apply, &[]).await;
+        let again = imported(&shop, &text, SmsImportMode::Apply, &[]).await;
         assert_eq!(counted(&again), (0, 251, 1, 2, 2), "nothing is booked twice");
-        let question = again.lines.iter().find(|line| matches!(line.taken, Taken::Question { .. })).unwrap();
+        let question = again.lines.iter().find(|line| matches!(line.taken, SmsImportOutcome::Question { .. })).unwrap();
         assert!(question.text.as_deref().unwrap().contains("OPENAI"));
         assert_eq!(shop.standing().await.entries, 250);
         shop.assert_sound().await;
@@ -330,10 +332,10 @@ on_both_engines! {
             "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"{}\"\n2026-11-14 10:30:30,VM-HDFCBK,\"{}\"\n",
             bank("10000.00", "ramesh@ybl", "516588123401"), bank("10001.00", "ramesh@ybl", "516588123402"),
         );
-        let first = imported(&shop, &text, Mode::Apply, &[]).await;
+        let first = imported(&shop, &text, SmsImportMode::Apply, &[]).await;
         assert_eq!(counted(&first), (1, 0, 1, 0, 0), "{:?}", first.lines);
-        let large = first.lines.iter().find(|line| matches!(line.taken, Taken::Question { is_only_large: true, .. })).unwrap();
-        let agreed = imported(&shop, &text, Mode::Apply, &[large.row]).await;
+        let large = first.lines.iter().find(|line| matches!(line.taken, SmsImportOutcome::Question { is_only_large: true, .. })).unwrap();
+        let agreed = imported(&shop, &text, SmsImportMode::Apply, &[large.row]).await;
         assert_eq!(counted(&agreed), (1, 1, 0, 0, 0));
         assert_eq!(shop.standing().await.bank, rupees(20_001));
     }
@@ -341,13 +343,13 @@ on_both_engines! {
     async fn a_question_of_an_import_is_booked_when_it_was_answered(test: TestDb) {
         let shop = Shop::open(&test).await;
         let text = "date,address,body\n2026-11-14 10:20:30,VM-HDFCBK,\"Rs.75.00 credited to your account\"\n";
-        let first = imported(&shop, text, Mode::Apply, &[]).await;
+        let first = imported(&shop, text, SmsImportMode::Apply, &[]).await;
         assert_eq!(counted(&first), (0, 0, 1, 0, 0), "{:?}", first.lines);
         let row = first.lines[0].row;
         let mut first = first;
-        first.put(imported(&shop, text, Mode::Apply, &[row]).await).unwrap();
+        first.put(imported(&shop, text, SmsImportMode::Apply, &[row]).await).unwrap();
         assert_eq!(counted(&first), (1, 0, 0, 0, 0));
-        assert_eq!(counted(&imported(&shop, text, Mode::Apply, &[]).await), (0, 1, 0, 0, 0));
+        assert_eq!(counted(&imported(&shop, text, SmsImportMode::Apply, &[]).await), (0, 1, 0, 0, 0));
         shop.assert_sound().await;
     }
 }

@@ -95,10 +95,10 @@ struct Model {
     leads: BTreeMap<usize, usize>,
     /// By the contact at the end of merges.
     limits: BTreeMap<usize, i64>,
-    money: BTreeMap<Means, i64>,
+    money: BTreeMap<PaymentMeans, i64>,
     stock: BTreeMap<ItemId, i64>,
     /// Entries that were booked: what, by whom and whether they stand.
-    booked: Vec<(NewEntry, LedgerEntryId, bool)>,
+    booked: Vec<(NewLedgerEntry, LedgerEntryId, bool)>,
     entries: i64,
 }
 
@@ -126,16 +126,16 @@ impl Play {
         self.model.leads.get(&contact).copied().unwrap_or(contact)
     }
 
-    fn act(&self, step: &Step) -> Option<(Act, Timestamp)> {
+    fn act(&self, step: &Step) -> Option<(ShopTransaction, Timestamp)> {
         let Step::Book { kind, paise, party, item, thousandths, settle, hours_ago } = step else {
             return None;
         };
         let amount = Money::from_paise(*paise);
         let party = party.map(|at| self.contacts[usize::from(at)]);
         let someone = party.unwrap_or(self.contacts[0]);
-        let means = if settle % 2 == 0 { Means::Cash } else { Means::Bank };
+        let means = if settle % 2 == 0 { PaymentMeans::Cash } else { PaymentMeans::Bank };
         let lines = vec![
-            Line {
+            ItemQuantity {
                 item: self.items[usize::from(*item)],
                 quantity: Quantity::from_thousandths(*thousandths)
             };
@@ -143,34 +143,34 @@ impl Play {
         ];
         let paid = Money::from_paise(paise / 3);
         let settled = match settle {
-            0 | 1 => Settled::Now(means),
-            _ if party.is_none() => Settled::Now(means),
-            2 | 3 if paid > Money::ZERO => Settled::Part { paid, means },
-            _ => Settled::Credit,
+            0 | 1 => PaymentTerms::Now(means),
+            _ if party.is_none() => PaymentTerms::Now(means),
+            2 | 3 if paid > Money::ZERO => PaymentTerms::Part { paid, means },
+            _ => PaymentTerms::Credit,
         };
-        let lent = if *settle < 3 { Lent::Goods } else { Lent::Money(means) };
+        let lent = if *settle < 3 { CreditAsset::Goods } else { CreditAsset::Money(means) };
         let signed = Money::from_paise(if settle % 2 == 0 { *paise } else { -paise });
         let act = match kind {
-            0 => Act::Sale { amount, settled, party, lines },
-            1 => Act::Purchase { amount, settled, party, lines },
-            2 => Act::Expense {
+            0 => ShopTransaction::Sale { amount, settled, party, lines },
+            1 => ShopTransaction::Purchase { amount, settled, party, lines },
+            2 => ShopTransaction::Expense {
                 amount,
                 category: ["rent", "चाय", "@petrol"][usize::from(*item)].into(),
                 settled,
                 party,
             },
-            3 => Act::CreditGiven { party: someone, amount, lent, lines },
-            4 => Act::CreditTaken { party: someone, amount, lent, lines },
-            5 | 6 => Act::PaymentReceived { party, amount, means },
-            7 => Act::PaymentMade { party, amount, means },
-            8 => Act::Transfer { amount, from: means },
-            9 => Act::Opening(if *settle < 3 {
-                Opening::Contact { party: someone, balance: signed }
+            3 => ShopTransaction::CreditGiven { party: someone, amount, lent, lines },
+            4 => ShopTransaction::CreditTaken { party: someone, amount, lent, lines },
+            5 | 6 => ShopTransaction::PaymentReceived { party, amount, means },
+            7 => ShopTransaction::PaymentMade { party, amount, means },
+            8 => ShopTransaction::Transfer { amount, from: means },
+            9 => ShopTransaction::Opening(if *settle < 3 {
+                OpeningBalance::Contact { party: someone, balance: signed }
             } else {
-                Opening::Money { means, balance: signed }
+                OpeningBalance::Money { means, balance: signed }
             }),
-            10 => Act::StockIn { lines, party },
-            _ => Act::StockOut { lines, party },
+            10 => ShopTransaction::StockIn { lines, party },
+            _ => ShopTransaction::StockOut { lines, party },
         };
         let ago = std::time::Duration::from_secs(u64::from(*hours_ago) * 3600);
         Some((act, self.now.minus(ago)))
@@ -180,7 +180,7 @@ impl Play {
     pub(crate) fn step(
         &mut self,
         tx: &mut Tx<'_>,
-        writing: &Writing<'_>,
+        writing: &BookingContext<'_>,
         number: usize,
         step: &Step,
     ) -> Result<()> {
@@ -191,7 +191,11 @@ impl Play {
             Step::Book { .. } => {
                 let Some((act, at)) = self.act(step) else { return Ok(()) };
                 let words = format!("=step {number}, \"{at}\"\nnext line");
-                let new = NewEntry { key, act, said: Said::new(Source::Owner, words, at) };
+                let new = NewLedgerEntry {
+                    key,
+                    act,
+                    said: EntryProvenance::new(LedgerEntrySource::Owner, words, at),
+                };
                 match book(tx, writing, &new) {
                     Ok(booked) => self.count(new, booked.entry.id),
                     Err(Error::Invalid(_)) => {}
@@ -208,7 +212,8 @@ impl Play {
             Step::Cancel { which } => {
                 if let Some(at) = pick(*which) {
                     let (_, entry, stands) = self.model.booked[at].clone();
-                    let done = cancel(tx, writing, &Cancelling { key, entry, reason: "+wrong", by: None });
+                    let done =
+                        cancel(tx, writing, &EntryCancelRequest { key, entry, reason: "+wrong", by: None });
                     assert_eq!(done.is_ok(), stands, "{done:?}");
                     self.undo(at);
                 }
@@ -216,12 +221,12 @@ impl Play {
             Step::Correct { which, paise, party } => {
                 if let Some(at) = pick(*which) {
                     let (old, wrong, stands) = self.model.booked[at].clone();
-                    let act = Act::PaymentReceived {
+                    let act = ShopTransaction::PaymentReceived {
                         party: Some(self.contacts[usize::from(*party)]),
                         amount: Money::from_paise(*paise),
-                        means: Means::Bank,
+                        means: PaymentMeans::Bank,
                     };
-                    let right = NewEntry { key, act, said: old.said };
+                    let right = NewLedgerEntry { key, act, said: old.said };
                     let done = correct(tx, writing, wrong, &right, "misheard");
                     assert_eq!(done.is_ok(), stands, "{done:?}");
                     if let Ok(done) = done {
@@ -234,7 +239,7 @@ impl Play {
                 if let Some(at) = pick(*which) {
                     let (_, entry, stands) = self.model.booked[at].clone();
                     let mark = format!("seen by {number}, {mark}");
-                    dedup::saw(tx, entry, &mark, Source::Sms, writing.now)?;
+                    dedup::saw(tx, entry, &mark, LedgerEntrySource::Sms, writing.now)?;
                     assert_eq!(
                         dedup::known(tx, &mark)?.is_some(),
                         stands,
@@ -292,7 +297,7 @@ impl Play {
         Ok(())
     }
 
-    fn count(&mut self, new: NewEntry, id: LedgerEntryId) {
+    fn count(&mut self, new: NewLedgerEntry, id: LedgerEntryId) {
         self.apply(&new.act, 1);
         self.model.booked.push((new, id, true));
         self.model.entries += 1;
@@ -307,7 +312,7 @@ impl Play {
         }
     }
 
-    fn apply(&mut self, act: &Act, sign: i64) {
+    fn apply(&mut self, act: &ShopTransaction, sign: i64) {
         let place = |id: ContactId| self.contacts.iter().position(|one| *one == id).unwrap();
         let who = act.party().map(|id| self.root(place(id)));
         let (owed, money, means) = effect(act);
@@ -315,17 +320,17 @@ impl Play {
             *self.model.owes.entry(who).or_default() += sign * owed;
         }
         *self.model.money.entry(means).or_default() += sign * money;
-        if let Act::Transfer { amount, from } = act {
-            let to = if *from == Means::Cash { Means::Bank } else { Means::Cash };
+        if let ShopTransaction::Transfer { amount, from } = act {
+            let to = if *from == PaymentMeans::Cash { PaymentMeans::Bank } else { PaymentMeans::Cash };
             *self.model.money.entry(to).or_default() += sign * amount.as_paise();
         }
-        let (lines, into): (&[Line], i64) = match act {
-            Act::Sale { lines, .. } | Act::CreditGiven { lines, .. } | Act::StockOut { lines, .. } => {
-                (lines, -1)
-            }
-            Act::Purchase { lines, .. } | Act::CreditTaken { lines, .. } | Act::StockIn { lines, .. } => {
-                (lines, 1)
-            }
+        let (lines, into): (&[ItemQuantity], i64) = match act {
+            ShopTransaction::Sale { lines, .. }
+            | ShopTransaction::CreditGiven { lines, .. }
+            | ShopTransaction::StockOut { lines, .. } => (lines, -1),
+            ShopTransaction::Purchase { lines, .. }
+            | ShopTransaction::CreditTaken { lines, .. }
+            | ShopTransaction::StockIn { lines, .. } => (lines, 1),
             _ => (&[], 0),
         };
         for line in lines {
@@ -347,7 +352,7 @@ impl Play {
         let money = |means| self.model.money.get(&means).copied().unwrap_or_default();
         assert_eq!(
             (standing.cash.as_paise(), standing.bank.as_paise()),
-            (money(Means::Cash), money(Means::Bank))
+            (money(PaymentMeans::Cash), money(PaymentMeans::Bank))
         );
         assert_eq!(standing.entries, self.model.entries);
         let owed: i64 = self.model.owes.values().filter(|owes| **owes > 0).sum();
@@ -362,38 +367,41 @@ impl Play {
 }
 
 /// What an act changes of what its party owes, and of money in one place.
-fn effect(act: &Act) -> (i64, i64, Means) {
-    let settled = |settled: &Settled, amount: Money| match settled {
-        Settled::Now(means) => (0, amount.as_paise(), *means),
-        Settled::Credit => (amount.as_paise(), 0, Means::Cash),
-        Settled::Part { paid, means } => (amount.as_paise() - paid.as_paise(), paid.as_paise(), *means),
+fn effect(act: &ShopTransaction) -> (i64, i64, PaymentMeans) {
+    let settled = |settled: &PaymentTerms, amount: Money| match settled {
+        PaymentTerms::Now(means) => (0, amount.as_paise(), *means),
+        PaymentTerms::Credit => (amount.as_paise(), 0, PaymentMeans::Cash),
+        PaymentTerms::Part { paid, means } => (amount.as_paise() - paid.as_paise(), paid.as_paise(), *means),
     };
-    let lent = |lent: &Lent, amount: Money| match lent {
-        Lent::Goods => (0, Means::Cash),
-        Lent::Money(means) => (amount.as_paise(), *means),
+    let lent = |lent: &CreditAsset, amount: Money| match lent {
+        CreditAsset::Goods => (0, PaymentMeans::Cash),
+        CreditAsset::Money(means) => (amount.as_paise(), *means),
     };
-    let back = |(owed, money, means): (i64, i64, Means)| (-owed, -money, means);
+    let back = |(owed, money, means): (i64, i64, PaymentMeans)| (-owed, -money, means);
     match act {
-        Act::Sale { amount, settled: how, .. } => settled(how, *amount),
-        Act::Purchase { amount, settled: how, .. } | Act::Expense { amount, settled: how, .. } => {
-            back(settled(how, *amount))
-        }
-        Act::CreditGiven { amount, lent: what, .. } => {
+        ShopTransaction::Sale { amount, settled: how, .. } => settled(how, *amount),
+        ShopTransaction::Purchase { amount, settled: how, .. }
+        | ShopTransaction::Expense { amount, settled: how, .. } => back(settled(how, *amount)),
+        ShopTransaction::CreditGiven { amount, lent: what, .. } => {
             let (money, means) = lent(what, *amount);
             (amount.as_paise(), -money, means)
         }
-        Act::CreditTaken { amount, lent: what, .. } => {
+        ShopTransaction::CreditTaken { amount, lent: what, .. } => {
             let (money, means) = lent(what, *amount);
             (-amount.as_paise(), money, means)
         }
-        Act::PaymentReceived { amount, means, .. } => (-amount.as_paise(), amount.as_paise(), *means),
-        Act::PaymentMade { amount, means, .. } => (amount.as_paise(), -amount.as_paise(), *means),
-        Act::Transfer { amount, from } => (0, -amount.as_paise(), *from),
-        Act::Opening(Opening::Contact { balance, .. }) => (balance.as_paise(), 0, Means::Cash),
-        Act::Opening(Opening::Money { means, balance }) => (0, balance.as_paise(), *means),
-        Act::Opening(Opening::Stock { .. }) | Act::StockIn { .. } | Act::StockOut { .. } => {
-            (0, 0, Means::Cash)
+        ShopTransaction::PaymentReceived { amount, means, .. } => {
+            (-amount.as_paise(), amount.as_paise(), *means)
         }
+        ShopTransaction::PaymentMade { amount, means, .. } => (amount.as_paise(), -amount.as_paise(), *means),
+        ShopTransaction::Transfer { amount, from } => (0, -amount.as_paise(), *from),
+        ShopTransaction::Opening(OpeningBalance::Contact { balance, .. }) => {
+            (balance.as_paise(), 0, PaymentMeans::Cash)
+        }
+        ShopTransaction::Opening(OpeningBalance::Money { means, balance }) => (0, balance.as_paise(), *means),
+        ShopTransaction::Opening(OpeningBalance::Stock { .. })
+        | ShopTransaction::StockIn { .. }
+        | ShopTransaction::StockOut { .. } => (0, 0, PaymentMeans::Cash),
     }
 }
 

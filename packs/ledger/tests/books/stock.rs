@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use munshi_ledger::Error;
-use munshi_ledger::books::documents::{DocumentKind, NewDocument};
-use munshi_ledger::books::profile::Profile;
-use munshi_ledger::books::reminders::End;
+use munshi_ledger::books::documents::{DocumentKind, NewLedgerDocument};
+use munshi_ledger::books::profile::ShopProfile;
+use munshi_ledger::books::reminders::ReminderOutcome;
 use munshi_ledger::books::*;
-use munshi_store::{Json, MIGRATIONS};
+use munshi_store::{JsonText, MIGRATIONS};
 use munshi_test_support::on_both_engines;
 
 use crate::books::support::{Shop, credit_sale, rupees};
 
-fn line(item: ItemId, quantity: &str) -> Line {
-    Line { item, quantity: quantity.parse().unwrap() }
+fn line(item: ItemId, quantity: &str) -> ItemQuantity {
+    ItemQuantity { item, quantity: quantity.parse().unwrap() }
 }
 
 on_both_engines! {
@@ -22,9 +22,9 @@ on_both_engines! {
     async fn sales_and_purchases_move_stock_and_cancelling_brings_it_back(test: TestDb) {
         let shop = Shop::open(&test).await;
         let (sugar, soap) = (shop.item("Sugar", "kg", Some("5")).await, shop.item("Soap", "piece", None).await);
-        shop.book(Act::StockIn { lines: vec![line(sugar, "20"), line(soap, "12")], party: None }).await;
-        let sold = Act::Sale {
-            amount: rupees(700), settled: Settled::Now(Means::Cash), party: None,
+        shop.book(ShopTransaction::StockIn { lines: vec![line(sugar, "20"), line(soap, "12")], party: None }).await;
+        let sold = ShopTransaction::Sale {
+            amount: rupees(700), settled: PaymentTerms::Now(PaymentMeans::Cash), party: None,
             lines: vec![line(sugar, "16.5"), line(soap, "2")],
         };
         let sold = shop.book(sold).await;
@@ -35,11 +35,11 @@ on_both_engines! {
         shop.cancel(sold.id, "not paid").await.unwrap();
         assert_eq!(stock(sugar).await.unwrap(), "20");
         assert_eq!(shop.read(|tx| items::low(tx, 10)).await.unwrap(), []);
-        shop.book(Act::StockOut { lines: vec![line(soap, "13")], party: None }).await;
+        shop.book(ShopTransaction::StockOut { lines: vec![line(soap, "13")], party: None }).await;
         assert_eq!(stock(soap).await.unwrap(), "-1", "what nobody said came in is still sold");
-        let lost = shop.book_new(shop.new_entry(Act::StockOut { lines: vec![line(munshi_types::Id::from_uuid(uuid::Uuid::nil()), "1")], party: None })).await;
+        let lost = shop.book_new(shop.new_entry(ShopTransaction::StockOut { lines: vec![line(munshi_types::Id::from_uuid(uuid::Uuid::nil()), "1")], party: None })).await;
         assert!(matches!(lost, Err(Error::Missing { what: "item", .. })), "{lost:?}");
-        let new = NewItem { name: "Sugar".into(), unit: "bag".into(), ..NewItem::default() };
+        let new = NewStockItem { name: "Sugar".into(), unit: "bag".into(), ..NewStockItem::default() };
         assert!(matches!(shop.write(move |tx, _| items::change(tx, sugar, &new)).await, Err(Error::Invalid(_))));
         assert_eq!(shop.read(|tx| items::find(tx, "शुगर")).await.unwrap().one().map(|item| item.id), Some(sugar));
         shop.assert_sound().await;
@@ -48,9 +48,9 @@ on_both_engines! {
     async fn papers_are_numbered_without_a_gap_in_their_series(test: TestDb) {
         let shop = Shop::open(&test).await;
         let file = |series: &str| {
-            let new = NewDocument {
+            let new = NewLedgerDocument {
                 kind: DocumentKind::Invoice, series: series.into(), entry: None, contact: None,
-                body: Json::of(&"printed").unwrap(),
+                body: JsonText::of(&"printed").unwrap(),
             };
             shop.write(move |tx, writing| documents::add(tx, writing.ids, writing.now, &new))
         };
@@ -70,7 +70,7 @@ on_both_engines! {
         shop.book(credit_sale(rajan, 100)).await;
         let reminder = remind().await.unwrap();
         assert_eq!(shop.read(move |tx| reminders::due(tx, due_at)).await.unwrap(), std::slice::from_ref(&reminder));
-        let end = || shop.write(move |tx, writing| reminders::end(tx, reminder.id, End::Sent, writing.now));
+        let end = || shop.write(move |tx, writing| reminders::end(tx, reminder.id, ReminderOutcome::Sent, writing.now));
         assert_eq!((end().await.unwrap(), end().await.unwrap()), (true, false));
         let may = || {
             let now = shop.now();
@@ -84,14 +84,14 @@ on_both_engines! {
     async fn a_profile_is_kept_and_slips_in_it_are_said(test: TestDb) {
         let shop = Shop::open(&test).await;
         assert_eq!(shop.read(profile::get).await.unwrap().confirm_above, rupees(10_000));
-        let good = Profile { business: "Sharma Kirana".into(), upi: Some("sharma@okaxis".into()), ..Profile::default() };
+        let good = ShopProfile { business: "Sharma Kirana".into(), upi: Some("sharma@okaxis".into()), ..ShopProfile::default() };
         let kept = good.clone();
         shop.write(move |tx, writing| profile::put(tx, &kept, writing.now)).await.unwrap();
         assert_eq!(shop.read(profile::get).await.unwrap(), good);
         for bad in [
-            Profile { upi: Some("sharma".into()), ..good.clone() },
-            Profile { gstin: Some("27ABC".into()), ..good.clone() },
-            Profile { scheme: Scheme::Regular, ..good.clone() },
+            ShopProfile { upi: Some("sharma".into()), ..good.clone() },
+            ShopProfile { gstin: Some("27ABC".into()), ..good.clone() },
+            ShopProfile { scheme: GstScheme::Regular, ..good.clone() },
         ] {
             assert!(shop.write(move |tx, writing| profile::put(tx, &bad, writing.now)).await.is_err());
         }

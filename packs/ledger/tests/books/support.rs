@@ -7,7 +7,7 @@ use munshi_ledger::Result;
 use munshi_ledger::books::*;
 use munshi_store::{Db, Tx};
 use munshi_test_support::TestDb;
-use munshi_types::{Clock, FakeClock, Id, Ids, Money, TenantId, Timestamp, Zone};
+use munshi_types::{Clock, FakeClock, Id, IdGenerator, Money, TenantId, Timestamp, Zone};
 use uuid::Uuid;
 
 /// A tenant and all it takes to write in its books.
@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub(crate) struct Shop {
     pub(crate) db: Db,
     pub(crate) tenant: TenantId,
-    pub(crate) ids: Ids,
+    pub(crate) ids: IdGenerator,
     pub(crate) clock: Arc<FakeClock>,
     pub(crate) zone: Zone,
 }
@@ -40,10 +40,10 @@ impl Shop {
     /// Runs something that writes, with the shop's clock and ids.
     pub(crate) async fn write<T: Send + 'static>(
         &self,
-        act: impl FnOnce(&mut Tx<'_>, &Writing<'_>) -> Result<T> + Send + 'static,
+        act: impl FnOnce(&mut Tx<'_>, &BookingContext<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (ids, zone, now) = (self.ids.clone(), self.zone.clone(), self.now());
-        self.db.write(self.tenant, move |tx| act(tx, &Writing { ids: &ids, now, zone: &zone })).await
+        self.db.write(self.tenant, move |tx| act(tx, &BookingContext { ids: &ids, now, zone: &zone })).await
     }
 
     pub(crate) async fn read<T: Send + 'static>(
@@ -60,42 +60,49 @@ impl Shop {
 
     pub(crate) async fn item(&self, name: &str, unit: &str, low_at: Option<&str>) -> ItemId {
         let low_at = low_at.map(|text| text.parse().unwrap());
-        let new = NewItem { name: name.to_owned(), unit: unit.to_owned(), price: None, low_at };
+        let new = NewStockItem { name: name.to_owned(), unit: unit.to_owned(), price: None, low_at };
         self.write(move |tx, writing| items::add(tx, writing.ids, writing.now, &new)).await.unwrap().id
     }
 
-    pub(crate) async fn book(&self, act: Act) -> Entry {
+    pub(crate) async fn book(&self, act: ShopTransaction) -> LedgerEntry {
         self.book_new(self.new_entry(act)).await.unwrap().entry
     }
 
-    pub(crate) async fn book_new(&self, new: NewEntry) -> Result<Booked> {
+    pub(crate) async fn book_new(&self, new: NewLedgerEntry) -> Result<BookedEntry> {
         self.write(move |tx, writing| book(tx, writing, &new)).await
     }
 
-    pub(crate) fn new_entry(&self, act: Act) -> NewEntry {
-        NewEntry { key: self.key(), act, said: Said::new(Source::Owner, "", self.now()) }
+    pub(crate) fn new_entry(&self, act: ShopTransaction) -> NewLedgerEntry {
+        NewLedgerEntry {
+            key: self.key(),
+            act,
+            said: EntryProvenance::new(LedgerEntrySource::Owner, "", self.now()),
+        }
     }
 
     pub(crate) fn key(&self) -> EntryKey {
         EntryKey::new(self.ids.next::<LedgerEntryId>().as_uuid())
     }
 
-    pub(crate) async fn cancel(&self, entry: LedgerEntryId, reason: &'static str) -> Result<Booked> {
+    pub(crate) async fn cancel(&self, entry: LedgerEntryId, reason: &'static str) -> Result<BookedEntry> {
         let key = self.key();
-        self.write(move |tx, writing| cancel(tx, writing, &Cancelling { key, entry, reason, by: None })).await
+        self.write(move |tx, writing| {
+            cancel(tx, writing, &EntryCancelRequest { key, entry, reason, by: None })
+        })
+        .await
     }
 
     pub(crate) async fn balance(&self, contact: ContactId) -> Money {
         self.read(move |tx| balances::of(tx, contact)).await.unwrap()
     }
 
-    pub(crate) async fn standing(&self) -> balances::Standing {
+    pub(crate) async fn standing(&self) -> balances::BooksBalance {
         self.read(balances::standing).await.unwrap()
     }
 
-    pub(crate) async fn today(&self) -> days::Totals {
-        let day = Day::of(self.now(), &self.zone);
-        self.read(move |tx| days::totals(tx, Days::day(day))).await.unwrap()
+    pub(crate) async fn today(&self) -> days::PeriodTotals {
+        let day = LedgerDay::of(self.now(), &self.zone);
+        self.read(move |tx| days::totals(tx, DayRange::day(day))).await.unwrap()
     }
 
     pub(crate) async fn assert_sound(&self) {
@@ -108,16 +115,26 @@ pub(crate) fn rupees(amount: i64) -> Money {
     Money::from_rupees(amount).unwrap()
 }
 
-pub(crate) fn cash_sale(amount: i64) -> Act {
-    Act::Sale { amount: rupees(amount), settled: Settled::Now(Means::Cash), party: None, lines: Vec::new() }
+pub(crate) fn cash_sale(amount: i64) -> ShopTransaction {
+    ShopTransaction::Sale {
+        amount: rupees(amount),
+        settled: PaymentTerms::Now(PaymentMeans::Cash),
+        party: None,
+        lines: Vec::new(),
+    }
 }
 
-pub(crate) fn credit_sale(party: ContactId, amount: i64) -> Act {
-    Act::Sale { amount: rupees(amount), settled: Settled::Credit, party: Some(party), lines: Vec::new() }
+pub(crate) fn credit_sale(party: ContactId, amount: i64) -> ShopTransaction {
+    ShopTransaction::Sale {
+        amount: rupees(amount),
+        settled: PaymentTerms::Credit,
+        party: Some(party),
+        lines: Vec::new(),
+    }
 }
 
-pub(crate) fn received(party: ContactId, amount: i64) -> Act {
-    Act::PaymentReceived { party: Some(party), amount: rupees(amount), means: Means::Cash }
+pub(crate) fn received(party: ContactId, amount: i64) -> ShopTransaction {
+    ShopTransaction::PaymentReceived { party: Some(party), amount: rupees(amount), means: PaymentMeans::Cash }
 }
 
 pub(crate) fn some_key(number: u128) -> EntryKey {

@@ -45,7 +45,7 @@ on_both_engines! {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..8 {
             let shop = shop.clone();
-            let new = NewEntry { key: some_key(1), ..shop.new_entry(credit_sale(rajan, 10)) };
+            let new = NewLedgerEntry { key: some_key(1), ..shop.new_entry(credit_sale(rajan, 10)) };
             tasks.spawn(async move { shop.book_new(new).await.unwrap() });
         }
         let mut fresh = 0;

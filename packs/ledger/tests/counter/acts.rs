@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use munshi_ledger::books::{balances, contacts};
 use munshi_test_support::TestDb;
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::counter::support::Shop;
@@ -14,8 +14,8 @@ use crate::counter::told::on_both;
 const FROM_NOBODY: &str =
     "Rs.500.00 credited to a/c **4471 on 15-11-26 from VPA q77@ybl (UPI Ref No 516588123402)";
 
-async fn with_model(test: &TestDb, turns: Vec<Turn>) -> Shop {
-    Shop::open_with(test, Some(Arc::new(Scripted::new(turns)))).await
+async fn with_model(test: &TestDb, turns: Vec<ScriptedTurn>) -> Shop {
+    Shop::open_with(test, Some(Arc::new(ScriptedModel::new(turns)))).await
 }
 
 async fn entries(shop: &Shop) -> i64 {
@@ -114,10 +114,10 @@ on_both! {
     }
 
     async fn what_nobody_said_is_not_written_without_asking(test: TestDb) {
-        let credit = |person: &str| Turn::call("credit_given", &json!({ "person": person, "amount": 50_000 }));
+        let credit = |person: &str| ScriptedTurn::call("credit_given", &json!({ "person": person, "amount": 50_000 }));
         let turns = vec![
-            credit("Ramesh"), credit("Ramesh"), Turn::text("Written."), credit("Ramesh"),
-            Turn::call("shop_details", &json!({ "upi": "thief@okbank" })),
+            credit("Ramesh"), credit("Ramesh"), ScriptedTurn::text("Written."), credit("Ramesh"),
+            ScriptedTurn::call("shop_details", &json!({ "upi": "thief@okbank" })),
         ];
         let shop = with_model(&test, turns).await;
         let hello = shop.hear(1, "hello").await;
@@ -138,7 +138,7 @@ on_both! {
 
     async fn a_figure_without_the_books_is_told_to_be_checked(test: TestDb) {
         let said = ["Ramesh owes you ₹700.", "Ramesh owes 810.", "Ramesh se 920 rupaye lene hain."];
-        let shop = with_model(&test, said.iter().map(|text| Turn::text(text)).collect()).await;
+        let shop = with_model(&test, said.iter().map(|text| ScriptedTurn::text(text)).collect()).await;
         for (number, text) in (1u32..).zip(said) {
             let outcome = shop.hear(number, "what of Ramesh").await;
             assert_ne!(outcome.text, text, "nobody has looked in the books");
@@ -148,9 +148,9 @@ on_both! {
 
     async fn a_figure_that_was_made_up_is_no_source_later(test: TestDb) {
         let turns = vec![
-            Turn::text("Ramesh owes you ₹700."),
-            Turn::text("Yes, ₹700."),
-            Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": 70_000 })),
+            ScriptedTurn::text("Ramesh owes you ₹700."),
+            ScriptedTurn::text("Yes, ₹700."),
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 70_000 })),
         ];
         let shop = with_model(&test, turns).await;
         assert_eq!(shop.hear(1, "what of Ramesh").await.violations, ["pack-check"]);
@@ -162,10 +162,10 @@ on_both! {
     }
 
     async fn what_a_tool_has_told_may_be_told_again(test: TestDb) {
-        let credit = |paise: i64| Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": paise }));
+        let credit = |paise: i64| ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": paise }));
         let turns = vec![
-            credit(30_000), Turn::text("Written."), credit(40_000), Turn::text("Ramesh owes you ₹700 now."),
-            Turn::text("As I said: ₹700."),
+            credit(30_000), ScriptedTurn::text("Written."), credit(40_000), ScriptedTurn::text("Ramesh owes you ₹700 now."),
+            ScriptedTurn::text("As I said: ₹700."),
         ];
         let shop = with_model(&test, turns).await;
         for (number, said) in [(1, "gave Ramesh 300 on credit"), (2, "gave Ramesh 400 on credit"), (3, "say that again")] {
@@ -177,8 +177,8 @@ on_both! {
 
     async fn paise_are_not_told_as_rupees(test: TestDb) {
         let turns = vec![
-            Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": 12_345 })),
-            Turn::text("Ramesh owes you ₹12,345."),
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 12_345 })),
+            ScriptedTurn::text("Ramesh owes you ₹12,345."),
         ];
         let shop = with_model(&test, turns).await;
         let outcome = shop.hear(1, "gave Ramesh 123.45 on credit").await;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use munshi_identity::Principal;
-use munshi_ledger::Ledger;
-use munshi_pack::{House, Pack, Shown, ShownBody, Visit};
+use munshi_ledger::LedgerPack;
+use munshi_pack::{Pack, PackPageBody, PackPageContent, PackPageRequest, PackRegistry};
 use munshi_test_support::TestDb;
 use munshi_types::{Clock, Money, Zone};
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::counter::told::{on_both, tell};
 /// What somebody sees who has this link and no role; none where it does not open.
 async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
     let clock: Arc<dyn Clock> = test.clock.clone();
-    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock, test.ids.clone()));
-    let house = House::install_all(&[pack]).unwrap();
+    let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock, test.ids.clone()));
+    let house = PackRegistry::install_all(&[pack]).unwrap();
     let path = link.split_once("/ledger/").unwrap().1.to_owned();
     let (page, rest) = house.page("ledger", &path).unwrap();
-    let visit = Visit {
+    let visit = PackPageRequest {
         principal: Principal::anonymous(shop.tenant),
         rest: rest.to_owned(),
         query: Vec::new(),
@@ -28,7 +28,7 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
         zone: Zone::default(),
     };
     let page = page.clone();
-    let shown: Option<Shown> = shop
+    let shown: Option<PackPageContent> = shop
         .db
         .read(shop.tenant, move |tx| match page.opens(tx, &visit)? {
             true => page.show(tx, &visit),
@@ -37,8 +37,8 @@ async fn opened(test: &TestDb, shop: &Shop, link: &str) -> Option<String> {
         .await
         .unwrap();
     shown.map(|shown| match shown.body {
-        ShownBody::Html(html) => html.as_str().to_owned(),
-        ShownBody::Json(value) => value.to_string(),
+        PackPageBody::Html(html) => html.as_str().to_owned(),
+        PackPageBody::Json(value) => value.to_string(),
     })
 }
 

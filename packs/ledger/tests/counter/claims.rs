@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use munshi_ledger::books::balances;
 use munshi_test_support::TestDb;
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::counter::support::Shop;
@@ -13,8 +13,8 @@ use crate::counter::told::on_both;
 const NOTHING: &str =
     "I have written nothing in the books just now. Please tell me once more what I should write.";
 
-async fn shop(test: &TestDb, turns: Vec<Turn>) -> Shop {
-    Shop::open_with(test, Some(Arc::new(Scripted::new(turns)))).await
+async fn shop(test: &TestDb, turns: Vec<ScriptedTurn>) -> Shop {
+    Shop::open_with(test, Some(Arc::new(ScriptedModel::new(turns)))).await
 }
 
 async fn entries(shop: &Shop) -> i64 {
@@ -28,7 +28,7 @@ on_both! {
             ("Ramesh ko paanch sau udhaar diya", "Ji, Ramesh ke naam ₹500 likh diye hain."),
             ("ரமேஷுக்கு 500 கடன்", "சரி, ₹500 எழுதிட்டேன்."),
         ];
-        let turns = said.iter().map(|(_, claim)| Turn::text(claim)).collect();
+        let turns = said.iter().map(|(_, claim)| ScriptedTurn::text(claim)).collect();
         let shop = shop(&test, turns).await;
         for (number, (message, claim)) in (1u32..).zip(said) {
             let outcome = shop.hear(number, message).await;
@@ -41,12 +41,12 @@ on_both! {
 
     async fn what_is_only_looked_at_was_not_written(test: TestDb) {
         let turns = vec![
-            Turn::call("log_sale", &json!({ "amount": 50_000 })),
-            Turn::text("I have noted the sale of ₹500."),
-            Turn::call("day_summary", &json!({ "period": "today" })),
-            Turn::text("Noted ₹700; your sales are ₹500."),
-            Turn::call("payment_received", &json!({ "person": "Ramesh" })),
-            Turn::text("I have recorded it."),
+            ScriptedTurn::call("log_sale", &json!({ "amount": 50_000 })),
+            ScriptedTurn::text("I have noted the sale of ₹500."),
+            ScriptedTurn::call("day_summary", &json!({ "period": "today" })),
+            ScriptedTurn::text("Noted ₹700; your sales are ₹500."),
+            ScriptedTurn::call("payment_received", &json!({ "person": "Ramesh" })),
+            ScriptedTurn::text("I have recorded it."),
         ];
         let shop = shop(&test, turns).await;
         let sale = shop.hear(1, "sold for 500").await;
@@ -64,7 +64,7 @@ on_both! {
             "Ramesh owes you ₹500.",
             "If you say so, it will be noted.",
         ];
-        let shop = shop(&test, said.iter().map(|text| Turn::text(text)).collect()).await;
+        let shop = shop(&test, said.iter().map(|text| ScriptedTurn::text(text)).collect()).await;
         for (number, text) in (1u32..).zip(said) {
             let outcome = shop.hear(number, "what of Ramesh's 500").await;
             assert_eq!((outcome.text.as_str(), outcome.violations.len()), (text, 0));

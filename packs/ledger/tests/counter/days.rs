@@ -1,6 +1,6 @@
 //! Days that have been, and the book of one.
 
-use munshi_ledger::books::{Day, Days, balances, day_book, days};
+use munshi_ledger::books::{DayRange, LedgerDay, balances, day_book, days};
 use munshi_types::Money;
 
 use crate::counter::support::Shop;
@@ -31,8 +31,8 @@ on_both! {
         let of = |day: &'static str| {
             let (db, tenant) = (shop.db.clone(), shop.tenant);
             async move {
-                let day: Day = day.parse().unwrap();
-                db.read(tenant, move |tx| days::totals(tx, Days::day(day))).await.unwrap()
+                let day: LedgerDay = day.parse().unwrap();
+                db.read(tenant, move |tx| days::totals(tx, DayRange::day(day))).await.unwrap()
             }
         };
         let (before, today) = (of("2026-11-14").await, of("2026-11-15").await);
@@ -74,7 +74,7 @@ on_both! {
         assert!(lines[2].contains("credit given, Ramesh, ₹500") && !lines[2].contains('→'), "{told}");
         assert!(lines[3].contains("₹40 → ₹960") && lines[4].contains("₹960"), "{told}");
         shop.say("cancel the last entry").await;
-        let day: Day = "2026-11-15".parse().unwrap();
+        let day: LedgerDay = "2026-11-15".parse().unwrap();
         let book = shop.db.read(shop.tenant, move |tx| day_book::of_day(tx, day)).await.unwrap();
         assert_eq!((book.lines.len(), book.opening, book.closing), (2, paise(900), paise(1_000)));
     }

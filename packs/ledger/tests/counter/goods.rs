@@ -1,12 +1,12 @@
 //! What an entry moves beside the debt: money or goods, cash or bank, and the stock in the unit it is kept in.
 
-use munshi_ledger::books::balances::{self, Standing};
+use munshi_ledger::books::balances::{self, BooksBalance};
 use munshi_types::Money;
 
 use crate::counter::support::Shop;
 use crate::counter::told::on_both;
 
-async fn standing(shop: &Shop) -> Standing {
+async fn standing(shop: &Shop) -> BooksBalance {
     shop.db.read(shop.tenant, balances::standing).await.unwrap()
 }
 

@@ -1,6 +1,6 @@
 //! Two names of one person.
 
-use munshi_ledger::books::{Found, balances, contacts, day_book};
+use munshi_ledger::books::{NameMatch, balances, contacts, day_book};
 use munshi_store::PageRequest;
 use munshi_types::Money;
 
@@ -24,8 +24,8 @@ on_both! {
         assert!(done.contains("₹500"), "{done}");
         assert_eq!(count(&shop).await, 1);
         let (one, other, entries) = shop.db.read(shop.tenant, |tx| {
-            let Found::One(one) = contacts::find(tx, "Bablu")? else { panic!("nobody") };
-            let Found::One(other) = contacts::find(tx, "Suresh")? else { panic!("nobody") };
+            let NameMatch::One(one) = contacts::find(tx, "Bablu")? else { panic!("nobody") };
+            let NameMatch::One(other) = contacts::find(tx, "Suresh")? else { panic!("nobody") };
             let entries = day_book::of_contact(tx, one.id, &PageRequest::new(None, 50))?.items;
             assert_eq!(balances::of(tx, one.id)?, Money::from_paise(50_000));
             Ok::<_, munshi_ledger::Error>((one, other, entries))
@@ -54,7 +54,7 @@ on_both! {
         shop.say("Kabir ko 700 udhaar diya").await;
         shop.say("কবীর ২১০ টাকা দিল").await;
         let left = shop.db.read(shop.tenant, |tx| {
-            let Found::One(kabir) = contacts::find(tx, "Kabir")? else { panic!("nobody") };
+            let NameMatch::One(kabir) = contacts::find(tx, "Kabir")? else { panic!("nobody") };
             balances::of(tx, kabir.id)
         });
         assert_eq!(left.await.unwrap(), Money::from_paise(49_000), "whoever has the whole name is meant");

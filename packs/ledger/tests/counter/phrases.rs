@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use munshi_ledger::Ledger;
+use munshi_ledger::LedgerPack;
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Target};
-use munshi_offline::Offline;
-use munshi_pack::{House, Pack};
-use munshi_types::{Clock, Ids, SystemClock, SystemRandom, ToolSpec};
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget};
+use munshi_offline::OfflineProvider;
+use munshi_pack::{Pack, PackRegistry};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom, ToolSpec};
 
 const TOOLS: [&str; 9] = [
     "merge_contacts",
@@ -51,11 +51,12 @@ fn said(phrase: &str) -> String {
 #[tokio::test]
 async fn what_people_say_for_a_tool_leads_to_it() {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), Ids::new(clock, Arc::new(SystemRandom))));
-    let house = House::install_all(&[pack]).unwrap();
+    let pack: Arc<dyn Pack> =
+        Arc::new(LedgerPack::new(clock.clone(), IdGenerator::new(clock, Arc::new(SystemRandom))));
+    let house = PackRegistry::install_all(&[pack]).unwrap();
     let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
     let tools: Vec<Arc<ToolSpec>> = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
-    let offline = Offline::new(house.book.clone()).unwrap();
+    let offline = OfflineProvider::new(house.book.clone()).unwrap();
     let (mut all, mut missed) = (0, Vec::new());
     for tool in tools.iter().filter(|tool| TOOLS.contains(&tool.name.as_str())) {
         for (language, phrase) in
@@ -63,11 +64,11 @@ async fn what_people_say_for_a_tool_leads_to_it() {
         {
             let text = said(phrase);
             let request = ChatRequest {
-                messages: vec![Message::user(&text)],
+                messages: vec![ChatMessage::user(&text)],
                 tools: tools.clone(),
                 ..ChatRequest::default()
             };
-            let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+            let reply = offline.complete(&ModelTarget::offline(), &request).await.unwrap();
             let calls: Vec<String> =
                 reply.tool_calls().map(|call| format!("{} {}", call.name, call.arguments)).collect();
             let name = tool.name.as_str();

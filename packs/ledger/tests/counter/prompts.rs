@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use munshi_test_support::models::{Scripted, Turn};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn};
 use serde_json::json;
 
 use crate::counter::support::Shop;
@@ -10,10 +10,10 @@ use crate::counter::told::on_both;
 
 on_both! {
     async fn a_prompt_tells_what_the_role_may_see(test: TestDb) {
-        let model = Arc::new(Scripted::new([
-            Turn::call("credit_given", &json!({ "person": "Ramesh", "amount": 30_000 })), Turn::text("Written."),
-            Turn::call("stock_in", &json!({ "item": "sugar", "quantity": 12, "unit": "kg" })), Turn::text("Written."),
-            Turn::text("Yes."), Turn::text("Yes."),
+        let model = Arc::new(ScriptedModel::new([
+            ScriptedTurn::call("credit_given", &json!({ "person": "Ramesh", "amount": 30_000 })), ScriptedTurn::text("Written."),
+            ScriptedTurn::call("stock_in", &json!({ "item": "sugar", "quantity": 12, "unit": "kg" })), ScriptedTurn::text("Written."),
+            ScriptedTurn::text("Yes."), ScriptedTurn::text("Yes."),
         ]));
         let shop = Shop::open_with(&test, Some(model.clone())).await;
         let asked = || format!("{:?}", model.requests().last());

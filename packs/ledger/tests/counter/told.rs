@@ -1,6 +1,6 @@
 //! What came of a message: the reply, and what the tools gave.
 
-use munshi_agent::Event;
+use munshi_agent::RunEvent;
 use munshi_types::attachment::{self, Attachment};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(crate) async fn tell(shop: &Shop, text: &str) -> Told {
     let mut following = shop.engine.follow(received.tenant, received.run, None).await.unwrap();
     let mut results = Vec::new();
     while let Some((_, event)) = following.next().await {
-        if let Event::ToolResult { result, .. } = event {
+        if let RunEvent::ToolResult { result, .. } = event {
             results.push(result);
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use munshi_ledger::books::{Day, balances, entry};
+use munshi_ledger::books::{LedgerDay, balances, entry};
 use munshi_types::{Clock, Money, Zone};
 
 use crate::counter::support::Shop;
@@ -122,7 +122,7 @@ on_both! {
     async fn a_yes_after_midnight_is_of_the_day_it_was_said(test: TestDb) {
         let shop = Shop::open(&test).await;
         shop.say("gave Ramesh 12000 on credit").await;
-        let said = Day::of(test.clock.now(), &Zone::default());
+        let said = LedgerDay::of(test.clock.now(), &Zone::default());
         test.clock.advance(20 * HOUR);
         let done = shop.say("yes").await;
         assert!(done.contains("Dated 15 November 2026."), "{done}");

@@ -5,31 +5,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{Due, Engine, Outcome, Parts, Received, Settings};
+use munshi_agent::{MessageReceipt, RunOutcome, RunRecoveryScope, TurnEngine, TurnEngineParts, TurnSettings};
 use munshi_identity::{Person, Role, persons};
-use munshi_jobs::Queue;
-use munshi_ledger::{Ledger, books};
-use munshi_llm::gateway::{Parts as GatewayParts, Route, Use};
+use munshi_jobs::JobQueue;
+use munshi_ledger::{LedgerPack, books};
+use munshi_llm::gateway::{Capability, GatewayParts, ModelRoute};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{Gateway, Provider, Target};
-use munshi_offline::Offline;
-use munshi_pack::{House, Pack};
-use munshi_safety::acts::Office;
-use munshi_safety::budget::Governor;
+use munshi_llm::{Gateway, ModelTarget, Provider};
+use munshi_offline::OfflineProvider;
+use munshi_pack::{Pack, PackRegistry};
+use munshi_safety::acts::ActServices;
+use munshi_safety::budget::BudgetGovernor;
 use munshi_safety::policy;
 use munshi_store::Db;
 use munshi_test_support::TestDb;
 use munshi_test_support::database::MORNING;
-use munshi_tiers::{Authorship, Installed, Resolver, Vanished, files};
-use munshi_tools::{Dispatcher, NoJournal};
+use munshi_tiers::{Authorship, BindingResolver, InstalledNames, VanishedTierPolicy, files};
+use munshi_tools::{NoActJournal, ToolDispatcher};
 use munshi_types::tier::Channel;
-use munshi_types::{Clock, Inbound, PersonId, Sender, SystemRandom, TenantId, To, Zone};
+use munshi_types::{
+    Clock, InboundMessage, InboundSender, InboundTarget, PersonId, SystemRandom, TenantId, Zone,
+};
 
 pub(crate) struct Shop {
-    pub(crate) engine: Engine,
+    pub(crate) engine: TurnEngine,
     pub(crate) db: Db,
     pub(crate) tenant: TenantId,
-    dispatcher: Dispatcher,
+    dispatcher: ToolDispatcher,
     owner: PersonId,
     said: AtomicU32,
 }
@@ -47,8 +49,8 @@ impl Shop {
     /// The shop with another model than that of this machine.
     pub(crate) async fn open_with(test: &TestDb, model: Option<Arc<dyn Provider>>) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
-        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
-        let house = House::install_all(&[pack]).unwrap();
+        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), test.ids.clone()));
+        let house = PackRegistry::install_all(&[pack]).unwrap();
         let (tenant, owner) = apply(test, &house).await;
         let (engine, dispatcher) = engine(test, clock, house, model).await;
         Self { engine, db: test.db.clone(), tenant, dispatcher, owner, said: AtomicU32::new(0) }
@@ -61,19 +63,19 @@ impl Shop {
         outcome.text
     }
 
-    pub(crate) async fn send(&self, text: &str) -> Received {
+    pub(crate) async fn send(&self, text: &str) -> MessageReceipt {
         self.receive(self.said.fetch_add(1, Ordering::SeqCst), text).await
     }
 
     /// What comes of a message that the channel numbers so; the same number is the same message once more.
-    pub(crate) async fn hear(&self, number: u32, text: &str) -> Outcome {
+    pub(crate) async fn hear(&self, number: u32, text: &str) -> RunOutcome {
         let received = self.receive(number, text).await;
         let outcome = self.engine.outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
     }
 
     /// What comes of what somebody else says, who works here.
-    pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> Outcome {
+    pub(crate) async fn hear_from(&self, person: PersonId, text: &str) -> RunOutcome {
         let received = self.receive_from(person, self.said.fetch_add(1, Ordering::SeqCst), text).await;
         let outcome = self.engine.outcome(received.tenant, received.run);
         tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap()
@@ -87,15 +89,15 @@ impl Shop {
         id
     }
 
-    async fn receive(&self, number: u32, text: &str) -> Received {
+    async fn receive(&self, number: u32, text: &str) -> MessageReceipt {
         self.receive_from(self.owner, number, text).await
     }
 
-    async fn receive_from(&self, person: PersonId, number: u32, text: &str) -> Received {
-        let message = Inbound {
+    async fn receive_from(&self, person: PersonId, number: u32, text: &str) -> MessageReceipt {
+        let message = InboundMessage {
             channel: Channel::Web,
-            to: To::Address("handle:kirana-counter".parse().unwrap()),
-            from: Sender { person: Some(person), ..Sender::default() },
+            to: InboundTarget::Address("handle:kirana-counter".parse().unwrap()),
+            from: InboundSender { person: Some(person), ..InboundSender::default() },
             outside_id: format!("said-{number}"),
             text: text.to_owned(),
             attached: Vec::new(),
@@ -110,8 +112,9 @@ impl Shop {
     /// The same shop with another engine, as after a restart.
     pub(crate) async fn restarted(self, test: &TestDb) -> Self {
         let clock: Arc<dyn Clock> = test.clock.clone();
-        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock.clone(), test.ids.clone()));
-        let (engine, dispatcher) = engine(test, clock, House::install_all(&[pack]).unwrap(), None).await;
+        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock.clone(), test.ids.clone()));
+        let (engine, dispatcher) =
+            engine(test, clock, PackRegistry::install_all(&[pack]).unwrap(), None).await;
         Self { engine, dispatcher, ..self }
     }
 
@@ -122,7 +125,7 @@ impl Shop {
         test: &TestDb,
         (number, text): (u32, &str),
         after: Duration,
-    ) -> (Self, Outcome, bool) {
+    ) -> (Self, RunOutcome, bool) {
         let received = self.receive(number, text).await;
         tokio::time::sleep(after).await;
         self.engine.abandon();
@@ -135,8 +138,8 @@ impl Shop {
         let was_left = open.await.unwrap() > 0;
         let next = self.restarted(test).await;
         test.clock.advance(LAPSED);
-        next.dispatcher.sweep(Arc::new(NoJournal)).await.unwrap();
-        next.engine.sweep(Due::Lapsed).await.unwrap();
+        next.dispatcher.sweep(Arc::new(NoActJournal)).await.unwrap();
+        next.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
         let outcome = next.engine.outcome(received.tenant, received.run);
         let outcome = tokio::time::timeout(PATIENCE, outcome).await.expect("no end").unwrap();
         (next, outcome, was_left)
@@ -151,50 +154,57 @@ impl Shop {
 async fn engine(
     test: &TestDb,
     clock: Arc<dyn Clock>,
-    house: House,
+    house: PackRegistry,
     model: Option<Arc<dyn Provider>>,
-) -> (Engine, Dispatcher) {
-    let governor = Governor::new(munshi_safety::budget::Settings::default(), test.ids.clone());
-    let office = Office::new(test.ids.clone(), governor).heard_by(Arc::new(house.clone()));
+) -> (TurnEngine, ToolDispatcher) {
+    let governor = BudgetGovernor::new(munshi_safety::budget::BudgetSettings::default(), test.ids.clone());
+    let office = ActServices::new(test.ids.clone(), governor).heard_by(Arc::new(house.clone()));
     let office = Arc::new(office);
     let registry = Arc::new(house.tools.clone());
-    let dispatcher = Dispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
+    let dispatcher = ToolDispatcher::new(test.db.clone(), office.clone(), registry.clone(), clock.clone());
     let specs =
         registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
     let mut book = house.book.clone();
     munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
-    let target = Target::offline();
-    let route = Route { targets: [(Use::Default, vec![target.name.clone()])].into(), ..Route::default() };
+    let target = ModelTarget::offline();
+    let route = ModelRoute {
+        targets: [(Capability::Default, vec![target.name.clone()])].into(),
+        ..ModelRoute::default()
+    };
     let gateway = Gateway::new(GatewayParts {
         targets: vec![target],
         provider: model.unwrap_or_else(|| {
-            Arc::new(Offline::new(house.book.clone()).unwrap().at(clock.clone(), Zone::default().to_jiff()))
+            Arc::new(
+                OfflineProvider::new(house.book.clone())
+                    .unwrap()
+                    .at(clock.clone(), Zone::default().to_jiff()),
+            )
         }),
         prices: PriceBook::default(),
         clock: clock.clone(),
         random: Arc::new(SystemRandom),
     });
-    let engine = Engine::new(Parts {
+    let engine = TurnEngine::new(TurnEngineParts {
         db: test.db.clone(),
-        resolver: Resolver::new(test.db.clone()).offering(specs.collect()),
+        resolver: BindingResolver::new(test.db.clone()).offering(specs.collect()),
         gateway,
         route: Arc::new(route),
         dispatcher: dispatcher.clone(),
         office,
         house: Arc::new(house),
-        queue: Queue::new(clock.clone(), test.ids.clone()),
+        queue: JobQueue::new(clock.clone(), test.ids.clone()),
         book: Arc::new(book),
         clock,
         random: Arc::new(SystemRandom),
         fence_key: munshi_tiers::prompt::FenceKey::new([7; 16]),
-        settings: Settings::default(),
+        settings: TurnSettings::default(),
         senders: Vec::new(),
     });
     (engine, dispatcher)
 }
 
 /// Puts the ready tenant into the database as `munshi apply` would, with an owner.
-async fn apply(test: &TestDb, house: &House) -> (TenantId, PersonId) {
+async fn apply(test: &TestDb, house: &PackRegistry) -> (TenantId, PersonId) {
     let (_, ready) = house.tenants.iter().find(|(pack, _)| *pack == "ledger").unwrap();
     let folder = test.place.folder().join(ready.name);
     for file in ready.files {
@@ -202,12 +212,13 @@ async fn apply(test: &TestDb, house: &House) -> (TenantId, PersonId) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, file.text).unwrap();
     }
-    let installed = Installed {
+    let installed = InstalledNames {
         tools: house.tools.names().map(ToString::to_string).collect(),
-        models: [Target::offline().name].into(),
+        models: [ModelTarget::offline().name].into(),
     };
     let read = files::read(&folder, None).unwrap().remove(0);
-    let plan = munshi_tiers::plan_folder(&test.db, &read, Vanished::Keep, &installed).await.unwrap();
+    let plan =
+        munshi_tiers::plan_folder(&test.db, &read, VanishedTierPolicy::Keep, &installed).await.unwrap();
     let by = Authorship { author: "asha".to_owned(), note: String::new(), made_at: MORNING };
     munshi_tiers::apply(&test.db, vec![plan], Zone::default(), by, &test.ids, |_, _, _| Ok(()))
         .await

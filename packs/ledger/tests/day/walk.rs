@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use munshi_ledger::books::import::{Files, Mode, import};
+use munshi_ledger::books::import::{BooksFiles, ImportMode, import};
 use munshi_ledger::books::*;
 use munshi_ledger::{Error, Result};
 use munshi_safety::acts;
-use munshi_safety::approvals::{self, State};
+use munshi_safety::approvals::{self, ApprovalStatus};
 use munshi_store::Tx;
 use munshi_test_support::{TestDb, on_both_engines};
 use munshi_types::{ActId, Money, Zone};
@@ -97,16 +97,16 @@ async fn assert_agreed(shop: &Shop) {
             continue;
         }
         let is_large = entry.amount > Money::from_rupees(LARGE).unwrap();
-        if is_large || (entry.source == Source::Sms && entry.corrects.is_none()) {
+        if is_large || (entry.source == LedgerEntrySource::Sms && entry.corrects.is_none()) {
             assert_eq!(
                 state,
-                Some(State::Granted),
+                Some(ApprovalStatus::Granted),
                 "entry {} of {} was not agreed to",
                 entry.number,
                 entry.amount
             );
         }
-        if entry.kind == Kind::CreditGiven {
+        if entry.kind == LedgerEntryKind::CreditGiven {
             assert!(
                 entry.said_by.is_some() && !entry.words.is_empty(),
                 "entry {}: whose word is it?",
@@ -123,7 +123,8 @@ async fn assert_within_limits(shop: &Shop, before: i64) {
         let mut number = before + 1;
         while let Some(entry) = entry::by_number(tx, number)? {
             number += 1;
-            let lent = matches!(entry.kind, Kind::CreditGiven | Kind::PaymentMade) && entry.stands();
+            let lent = matches!(entry.kind, LedgerEntryKind::CreditGiven | LedgerEntryKind::PaymentMade)
+                && entry.stands();
             let Some(contact) = entry.contact.filter(|_| lent).map(|id| contacts::get(tx, id)).transpose()?
             else {
                 continue;
@@ -159,8 +160,13 @@ async fn assert_copied(test: &TestDb, shop: &Shop) {
     let now = munshi_types::Clock::now(test.clock.as_ref());
     let taken = test.db.write(other, move |tx| {
         let zone = Zone::default();
-        let writing = Writing { ids: &ids, now, zone: &zone };
-        import(tx, &writing, &Files { contacts: &contacts, items: &items, entries: &entries }, Mode::Apply)
+        let writing = BookingContext { ids: &ids, now, zone: &zone };
+        import(
+            tx,
+            &writing,
+            &BooksFiles { contacts: &contacts, items: &items, entries: &entries },
+            ImportMode::Apply,
+        )
     });
     let report = taken.await.unwrap();
     assert!(report.is_applied, "{:?}", report.errors);

@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use munshi_lang::names;
-use munshi_ledger::Ledger;
+use munshi_ledger::LedgerPack;
 use munshi_llm::provider::Provider;
-use munshi_llm::{ChatRequest, Message, Target, ToolCall};
-use munshi_offline::Offline;
-use munshi_pack::{House, Pack};
-use munshi_types::{Clock, Ids, SystemClock, SystemRandom, ToolSpec};
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget, ToolCall};
+use munshi_offline::OfflineProvider;
+use munshi_pack::{Pack, PackRegistry};
+use munshi_types::{Clock, IdGenerator, SystemClock, SystemRandom, ToolSpec};
 
 #[derive(Default)]
 struct Row {
@@ -45,16 +45,16 @@ fn is_meant(call: &ToolCall, meant: &str) -> bool {
         })
 }
 
-fn shop() -> &'static (Offline, Vec<Arc<ToolSpec>>) {
-    static SHOP: OnceLock<(Offline, Vec<Arc<ToolSpec>>)> = OnceLock::new();
+fn shop() -> &'static (OfflineProvider, Vec<Arc<ToolSpec>>) {
+    static SHOP: OnceLock<(OfflineProvider, Vec<Arc<ToolSpec>>)> = OnceLock::new();
     SHOP.get_or_init(|| {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
-        let pack: Arc<dyn Pack> = Arc::new(Ledger::new(clock, ids));
-        let house = House::install_all(&[pack]).unwrap();
+        let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
+        let pack: Arc<dyn Pack> = Arc::new(LedgerPack::new(clock, ids));
+        let house = PackRegistry::install_all(&[pack]).unwrap();
         let known = house.tools.names().filter_map(|name| house.tools.get(name.as_str()));
         let tools = known.map(|tool| Arc::new(tool.known.spec.clone())).collect();
-        (Offline::new(house.book.clone()).unwrap(), tools)
+        (OfflineProvider::new(house.book.clone()).unwrap(), tools)
     })
 }
 
@@ -66,11 +66,11 @@ async fn heard(said: &'static str) -> BTreeMap<&'static str, Row> {
         let (language, rest) = line.split_once(" | ").unwrap();
         let (text, meant) = rest.split_once(" => ").unwrap();
         let request = ChatRequest {
-            messages: vec![Message::user(text)],
+            messages: vec![ChatMessage::user(text)],
             tools: tools.clone(),
             ..ChatRequest::default()
         };
-        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+        let reply = offline.complete(&ModelTarget::offline(), &request).await.unwrap();
         let calls: Vec<&ToolCall> = reply.tool_calls().collect();
         let is_right = matches!(calls.as_slice(), [call] if is_meant(call, meant));
         for language in [language, "all"] {
@@ -163,11 +163,11 @@ async fn what_is_not_plainly_said_is_not_written() {
     let (mut all, mut written) = (0, Vec::new());
     for text in unsaid.lines().filter(|line| !line.starts_with('#')) {
         let request = ChatRequest {
-            messages: vec![Message::user(text)],
+            messages: vec![ChatMessage::user(text)],
             tools: tools.clone(),
             ..ChatRequest::default()
         };
-        let reply = offline.complete(&Target::offline(), &request).await.unwrap();
+        let reply = offline.complete(&ModelTarget::offline(), &request).await.unwrap();
         let plain = |call: &&ToolCall| {
             BORROWED.iter().any(|(said, tool)| *said == text && *tool == call.name.as_str())
         };

@@ -2,7 +2,7 @@ use super::*;
 use crate::names::cues::strangers;
 
 fn spotted<'t>(names: &[&str], text: &'t str) -> Vec<(&'t str, Option<usize>)> {
-    let spotter = Spotter::new((0u32..).zip(names.iter().copied()));
+    let spotter = KnownNameFinder::new((0u32..).zip(names.iter().copied()));
     spotter.find(text).into_iter().map(|spot| (&text[spot.range], spot.name)).collect()
 }
 
@@ -32,7 +32,7 @@ fn what_may_be_another_name_is_hidden_as_it_is() {
 
 #[test]
 fn one_name_in_two_scripts_has_one_root() {
-    let spotter = Spotter::new([(0, "Ramesh Kumar"), (0, "रमेश कुमार"), (1, "Suresh")]);
+    let spotter = KnownNameFinder::new([(0, "Ramesh Kumar"), (0, "रमेश कुमार"), (1, "Suresh")]);
     assert_eq!(spotter.names().len(), 5);
     let roots: Vec<usize> = (0..5).map(|at| spotter.root(at)).collect();
     assert_eq!(roots, [0, 1, 0, 1, 4]);
@@ -51,7 +51,8 @@ fn strangers_are_given_away_by_what_stands_beside_them() {
         ("stock mein 40 kg chawal hai", None),
         ("bank ne 200 kaate", None),
     ] {
-        let found: Vec<&str> = strangers(&Words::new(text)).into_iter().map(|range| &text[range]).collect();
+        let found: Vec<&str> =
+            strangers(&TextWords::new(text)).into_iter().map(|range| &text[range]).collect();
         assert_eq!(found, said.into_iter().collect::<Vec<_>>(), "{text}");
     }
 }

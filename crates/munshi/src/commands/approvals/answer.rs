@@ -2,35 +2,38 @@
 
 use clap::Args;
 use munshi_identity::Person;
-use munshi_safety::acts::Office;
-use munshi_safety::approvals::{self, Answer, Answered, Approval, Covers, Kind, Said, State};
+use munshi_safety::acts::ActServices;
+use munshi_safety::approvals::{
+    self, Approval, ApprovalAnswer, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision, ApprovalKind,
+    ApprovalStatus,
+};
 use munshi_store::Tx;
 use munshi_types::Timestamp;
 use serde::Serialize;
 
 use super::words::state;
-use super::{Named, Which, find, missing};
+use super::{ApprovalSelectorArguments, Named, find, missing};
 use crate::commands::person;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::moment;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::packs;
 use crate::wiring::tools::office;
 
 #[derive(Debug, Args)]
-pub(crate) struct Grant {
+pub(crate) struct ApprovalGrantArguments {
     #[command(flatten)]
-    answer: Refuse,
+    answer: ApprovalRefuseArguments,
     /// Don't ask again for this tool in this conversation. Never for money, messages and what can do harm
     #[arg(long)]
     session: bool,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Refuse {
+pub(crate) struct ApprovalRefuseArguments {
     #[command(flatten)]
-    which: Which,
+    which: ApprovalSelectorArguments,
     /// Who answers: name, phone, e-mail, @handle or id; without it the owner, where there is one
     #[arg(long = "as", value_name = "PERSON")]
     person: Option<String>,
@@ -53,7 +56,7 @@ struct Told {
     #[serde(skip)]
     by: String,
     #[serde(skip)]
-    wanted: Covers,
+    wanted: ApprovalCoverage,
 }
 
 /// An answer as it was typed.
@@ -63,25 +66,31 @@ struct Typed {
     shown: Option<String>,
     /// The command line and who is at it: they may answer for another.
     via: String,
-    answer: Answer,
-    covers: Covers,
+    answer: ApprovalDecision,
+    covers: ApprovalCoverage,
 }
 
-pub(super) fn grant(context: &Context, arguments: Grant) -> Result<()> {
-    let covers = if arguments.session { Covers::Session } else { Covers::Act };
-    run(context, arguments.answer, Answer::Yes, covers)
+pub(super) fn grant(context: &CommandContext, arguments: ApprovalGrantArguments) -> Result<()> {
+    let covers = if arguments.session { ApprovalCoverage::Session } else { ApprovalCoverage::Act };
+    run(context, arguments.answer, ApprovalDecision::Yes, covers)
 }
 
-pub(super) fn refuse(context: &Context, arguments: Refuse) -> Result<()> {
-    run(context, arguments, Answer::No, Covers::Act)
+pub(super) fn refuse(context: &CommandContext, arguments: ApprovalRefuseArguments) -> Result<()> {
+    run(context, arguments, ApprovalDecision::No, ApprovalCoverage::Act)
 }
 
-fn run(context: &Context, given: Refuse, answer: Answer, covers: Covers) -> Result<()> {
+fn run(
+    context: &CommandContext,
+    given: ApprovalRefuseArguments,
+    answer: ApprovalDecision,
+    covers: ApprovalCoverage,
+) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let house = packs::house()?;
     let (office, now) = (office(&config, context.clock.clone()).heard_by(house), context.now());
-    let Refuse { which: Which { id, of }, person, shown, author } = given;
+    let ApprovalRefuseArguments { which: ApprovalSelectorArguments { id, of }, person, shown, author } =
+        given;
     let via = format!("cli:{author}");
     let typed = Typed { id, person, shown, via, answer, covers };
     let told = context.block_on(async {
@@ -92,7 +101,12 @@ fn run(context: &Context, given: Refuse, answer: Answer, covers: Covers) -> Resu
     context.output.answer(&told, |told, _| words(told, answer))
 }
 
-fn give(tx: &mut Tx<'_>, office: &Office, typed: &Typed, now: Timestamp) -> Result<Told, Failure> {
+fn give(
+    tx: &mut Tx<'_>,
+    office: &ActServices,
+    typed: &Typed,
+    now: Timestamp,
+) -> Result<Told, CommandFailure> {
     let approval = find(tx, &typed.id)?;
     let person = match &typed.person {
         Some(given) => person::find(tx, given)?,
@@ -100,50 +114,66 @@ fn give(tx: &mut Tx<'_>, office: &Office, typed: &Typed, now: Timestamp) -> Resu
     };
     let who = person.principal(tx);
     let shown = typed.shown.as_deref();
-    let said =
-        Said { who: &who, answer: typed.answer, shown, covers: typed.covers, via: &typed.via, key: None };
+    let said = ApprovalAnswer {
+        who: &who,
+        answer: typed.answer,
+        shown,
+        covers: typed.covers,
+        via: &typed.via,
+        key: None,
+    };
     match approvals::answer(tx, office, approval.id, &said, now)? {
-        Answered::Granted(approval) => told(tx, *approval, &person, true, typed),
-        Answered::Refused(approval) => told(tx, *approval, &person, true, typed),
-        Answered::Already(approval) => already(tx, *approval, &person, typed),
-        Answered::NotYours { ask } => {
-            Err(Failure::refused(format!("{} may not answer this; nothing was answered", person.name))
+        ApprovalAnswerOutcome::Granted(approval) => told(tx, *approval, &person, true, typed),
+        ApprovalAnswerOutcome::Refused(approval) => told(tx, *approval, &person, true, typed),
+        ApprovalAnswerOutcome::Already(approval) => already(tx, *approval, &person, typed),
+        ApprovalAnswerOutcome::NotYours { ask } => {
+            Err(CommandFailure::refused(format!("{} may not answer this; nothing was answered", person.name))
                 .hint(format!("an owner or {ask} may: --as PERSON")))
         }
-        Answered::OwnWish => Err(Failure::refused("it is what this key itself wants; nothing was answered")),
-        Answered::Changed { now } => Err(Failure::refused(format!(
+        ApprovalAnswerOutcome::OwnWish => {
+            Err(CommandFailure::refused("it is what this key itself wants; nothing was answered"))
+        }
+        ApprovalAnswerOutcome::Changed { now } => Err(CommandFailure::refused(format!(
             "what was shown is not what would be done: that has the digest {now}. Nothing was answered"
         ))
         .hint(format!("look at it again: `munshi approvals show {}`", approval.id))),
-        Answered::Expired => Err(expired(&approval)),
-        Answered::Unknown => Err(missing(&typed.id)),
+        ApprovalAnswerOutcome::Expired => Err(expired(&approval)),
+        ApprovalAnswerOutcome::Unknown => Err(missing(&typed.id)),
     }
 }
 
 /// The same answer a second time is no mistake; another one comes too late.
-fn already(tx: &mut Tx<'_>, approval: Approval, person: &Person, typed: &Typed) -> Result<Told, Failure> {
+fn already(
+    tx: &mut Tx<'_>,
+    approval: Approval,
+    person: &Person,
+    typed: &Typed,
+) -> Result<Told, CommandFailure> {
     let same = match typed.answer {
-        Answer::Yes => State::Granted,
-        Answer::No => State::Refused,
+        ApprovalDecision::Yes => ApprovalStatus::Granted,
+        ApprovalDecision::No => ApprovalStatus::Refused,
     };
     match approval.state {
         was if was == same => told(tx, approval, person, false, typed),
-        State::Expired => Err(expired(&approval)),
+        ApprovalStatus::Expired => Err(expired(&approval)),
         was => {
             let named = Named::of(tx, approval)?;
             let by = named.answered_by_name.map(|name| format!(" by {name}")).unwrap_or_default();
-            Err(Failure::refused(format!("it was {}{by} already, and an answer is given once", state(was))))
+            Err(CommandFailure::refused(format!(
+                "it was {}{by} already, and an answer is given once",
+                state(was)
+            )))
         }
     }
 }
 
-fn expired(approval: &Approval) -> Failure {
+fn expired(approval: &Approval) -> CommandFailure {
     let over = format!("its time was over at {} UTC", moment(approval.expires_at));
     match approval.state {
-        State::Pending => Failure::refused(format!("{over}; nothing was answered")).hint(
+        ApprovalStatus::Pending => CommandFailure::refused(format!("{over}; nothing was answered")).hint(
             "within a minute it waits for somebody above, or is dropped: `munshi approvals show` says which",
         ),
-        _ => Failure::refused(format!("{over}; the act is dropped"))
+        _ => CommandFailure::refused(format!("{over}; the act is dropped"))
             .hint("ask the agent again: it will propose it anew"),
     }
 }
@@ -154,13 +184,13 @@ fn told(
     person: &Person,
     changed: bool,
     typed: &Typed,
-) -> Result<Told, Failure> {
+) -> Result<Told, CommandFailure> {
     let waivable =
         approval.session.is_some() && approval.question.reasons.iter().all(|reason| reason.is_waivable());
     let covers = match (typed.answer, typed.covers) {
-        (Answer::No, _) => None,
-        (Answer::Yes, Covers::Session) if changed && waivable => Some("session"),
-        (Answer::Yes, _) => Some("act"),
+        (ApprovalDecision::No, _) => None,
+        (ApprovalDecision::Yes, ApprovalCoverage::Session) if changed && waivable => Some("session"),
+        (ApprovalDecision::Yes, _) => Some("act"),
     };
     Ok(Told {
         named: Named::of(tx, approval)?,
@@ -171,25 +201,27 @@ fn told(
     })
 }
 
-fn words(told: &Told, answer: Answer) -> String {
+fn words(told: &Told, answer: ApprovalDecision) -> String {
     let (by, tool) = (&told.by, &told.named.approval.tool);
     if !told.changed {
         return "It was answered so already; nothing is done twice.".to_owned();
     }
     let mut text = match (told.named.approval.kind, answer) {
-        (Kind::Act, Answer::Yes) => format!("Granted by {by}. {tool} may be called once, exactly as shown."),
-        (Kind::Act, Answer::No) => format!("Refused by {by}. {tool} is not called."),
-        (Kind::Outcome, Answer::Yes) => format!("Noted by {by}: {tool} did happen."),
-        (Kind::Outcome, Answer::No) => format!("Noted by {by}: {tool} did not happen."),
+        (ApprovalKind::Act, ApprovalDecision::Yes) => {
+            format!("Granted by {by}. {tool} may be called once, exactly as shown.")
+        }
+        (ApprovalKind::Act, ApprovalDecision::No) => format!("Refused by {by}. {tool} is not called."),
+        (ApprovalKind::Outcome, ApprovalDecision::Yes) => format!("Noted by {by}: {tool} did happen."),
+        (ApprovalKind::Outcome, ApprovalDecision::No) => format!("Noted by {by}: {tool} did not happen."),
     };
     match (told.wanted, told.covers) {
-        (Covers::Session, Some("session")) => {
+        (ApprovalCoverage::Session, Some("session")) => {
             text += " It is not asked again in this conversation.";
         }
-        (Covers::Session, _) => {
+        (ApprovalCoverage::Session, _) => {
             text += " It will be asked again: this is of a kind that is agreed to each time.";
         }
-        (Covers::Act, _) => {}
+        (ApprovalCoverage::Act, _) => {}
     }
     text
 }

@@ -7,42 +7,42 @@ pub(super) mod words;
 
 use clap::{Args, Subcommand};
 use munshi_identity::persons;
-use munshi_safety::approvals::{self, Approval, State};
+use munshi_safety::approvals::{self, Approval, ApprovalStatus};
 use munshi_store::Tx;
 use serde::Serialize;
 
-use super::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum ApprovalCommand {
     /// List what waits for an answer, newest first
-    List(list::Arguments),
+    List(list::ApprovalListArguments),
     /// Show one: who asks, what exactly would be done, what a rehearsal gave
-    Show(Which),
+    Show(ApprovalSelectorArguments),
     /// Say yes
-    Grant(answer::Grant),
+    Grant(answer::ApprovalGrantArguments),
     /// Say no
-    Refuse(answer::Refuse),
+    Refuse(answer::ApprovalRefuseArguments),
 }
 
 /// Which approval of whom.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct ApprovalSelectorArguments {
     /// Its id, or as much of its beginning as only it has
     #[arg(value_name = "ID")]
     id: String,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: ApprovalCommand) -> Result<()> {
     match command {
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Show(which) => show::run(context, which),
-        Command::Grant(arguments) => answer::grant(context, arguments),
-        Command::Refuse(arguments) => answer::refuse(context, arguments),
+        ApprovalCommand::List(arguments) => list::run(context, &arguments),
+        ApprovalCommand::Show(which) => show::run(context, which),
+        ApprovalCommand::Grant(arguments) => answer::grant(context, arguments),
+        ApprovalCommand::Refuse(arguments) => answer::refuse(context, arguments),
     }
 }
 
@@ -83,21 +83,21 @@ impl Named {
 /// The approval whose id begins so. Where several do, the one that still waits is meant.
 fn find(tx: &mut Tx<'_>, beginning: &str) -> Result<Approval> {
     let mut found = approvals::beginning_with(tx, beginning)?;
-    if found.len() > 1 && found.iter().filter(|one| one.state == State::Pending).count() == 1 {
-        found.retain(|one| one.state == State::Pending);
+    if found.len() > 1 && found.iter().filter(|one| one.state == ApprovalStatus::Pending).count() == 1 {
+        found.retain(|one| one.state == ApprovalStatus::Pending);
     }
     match found.len() {
         0 => Err(missing(beginning)),
         1 => Ok(found.remove(0)),
         _ => {
             let ids: Vec<String> = found.iter().map(|one| one.id.to_string()).collect();
-            Err(Failure::usage(format!("several approvals begin with {beginning}"))
+            Err(CommandFailure::usage(format!("several approvals begin with {beginning}"))
                 .hint(format!("write more of it: {}", ids.join(", "))))
         }
     }
 }
 
-fn missing(id: &str) -> Failure {
-    Failure::not_found(format!("there is no approval {id}"))
+fn missing(id: &str) -> CommandFailure {
+    CommandFailure::not_found(format!("there is no approval {id}"))
         .hint("`munshi approvals list` shows those that wait")
 }

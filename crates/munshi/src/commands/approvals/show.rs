@@ -1,32 +1,32 @@
 //! `munshi approvals show ID`
 
 use munshi_safety::acts;
-use munshi_safety::approvals::Kind;
-use munshi_safety::pipeline::Door;
+use munshi_safety::approvals::ApprovalKind;
+use munshi_safety::pipeline::CallerAudience;
 use serde::Serialize;
 
 use super::words::{exactly, needs_words, reasons, risk, state};
-use super::{Named, Which, find};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::{ApprovalSelectorArguments, Named, find};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::moment;
 use crate::output::table::harmless;
-use crate::output::{Painter, without_commands};
-use crate::wiring::database::Database;
+use crate::output::{TextStyler, without_commands};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Shown {
     #[serde(flatten)]
     named: Named,
-    door: Option<Door>,
+    door: Option<CallerAudience>,
 }
 
-pub(super) fn run(context: &Context, which: Which) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, which: ApprovalSelectorArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = which.of.find(&db).await?;
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, Failure> {
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, CommandFailure> {
             let approval = find(tx, &which.id)?;
             let door = acts::find(tx, approval.act)?.map(|act| act.rests_on.caller.door);
             Ok(Shown { named: Named::of(tx, approval)?, door })
@@ -36,12 +36,12 @@ pub(super) fn run(context: &Context, which: Which) -> Result<()> {
     context.output.answer(&shown, words)
 }
 
-fn words(shown: &Shown, painter: Painter) -> String {
+fn words(shown: &Shown, painter: TextStyler) -> String {
     let approval = &shown.named.approval;
     let door = shown.door.map(|door| format!(", through the {door} door")).unwrap_or_default();
     let question = match approval.kind {
-        Kind::Act => "May this be done?",
-        Kind::Outcome => "Did this happen?",
+        ApprovalKind::Act => "May this be done?",
+        ApprovalKind::Outcome => "Did this happen?",
     };
     let mut text = format!("{}\n{}\n\n", painter.bold(question), without_commands(&approval.words));
     let mut line = |label: &str, value: &str| text.push_str(&format!("{label:<11} {value}\n"));

@@ -1,11 +1,11 @@
 //! Approvals in words.
 
-use munshi_safety::approvals::State;
-use munshi_safety::pipeline::{Needs, Question, Reason, Risk};
+use munshi_safety::approvals::ApprovalStatus;
+use munshi_safety::pipeline::{ConsentGiver, ConsentQuestion, ConsentReason, Risk};
 use munshi_types::{ApprovalId, Id, is_unseen};
 use serde_json::Value;
 
-use crate::output::table::Tone;
+use crate::output::table::OutputCellStyle;
 
 /// As much of an id as tells those apart that were not made in the same millisecond.
 const SHORT: usize = 13;
@@ -14,46 +14,46 @@ pub(super) fn short(id: ApprovalId) -> String {
     id.as_uuid().to_string().chars().take(SHORT).collect()
 }
 
-pub(super) fn reasons(question: &Question) -> String {
+pub(super) fn reasons(question: &ConsentQuestion) -> String {
     let words: Vec<&str> = question.reasons.iter().map(|reason| reason_words(*reason)).collect();
     words.join(", ")
 }
 
-pub(in crate::commands) const fn reason_words(reason: Reason) -> &'static str {
+pub(in crate::commands) const fn reason_words(reason: ConsentReason) -> &'static str {
     match reason {
-        Reason::Proposes => "the agent only proposes",
-        Reason::Policy => "the policy wants it asked",
-        Reason::Dangerous => "it can do harm",
-        Reason::Destructive => "it removes or overwrites",
-        Reason::Money => "it moves money",
-        Reason::Message => "words nobody has seen go out",
-        Reason::Foreign => "other people's text led to it",
-        Reason::Concern => "a check found something unusual",
-        Reason::Egress => "it would carry out what was read",
+        ConsentReason::Proposes => "the agent only proposes",
+        ConsentReason::Policy => "the policy wants it asked",
+        ConsentReason::Dangerous => "it can do harm",
+        ConsentReason::Destructive => "it removes or overwrites",
+        ConsentReason::Money => "it moves money",
+        ConsentReason::Message => "words nobody has seen go out",
+        ConsentReason::Foreign => "other people's text led to it",
+        ConsentReason::Concern => "a check found something unusual",
+        ConsentReason::Egress => "it would carry out what was read",
     }
 }
 
-pub(in crate::commands) const fn needs_words(needs: Needs) -> &'static str {
+pub(in crate::commands) const fn needs_words(needs: ConsentGiver) -> &'static str {
     match needs {
-        Needs::Asker => "whoever asked for it, or an owner or admin",
-        Needs::Approver => "an owner or admin, or somebody else whose role may approve it",
+        ConsentGiver::Asker => "whoever asked for it, or an owner or admin",
+        ConsentGiver::Approver => "an owner or admin, or somebody else whose role may approve it",
     }
 }
 
-pub(in crate::commands) const fn risk(risk: Risk) -> (&'static str, Tone) {
+pub(in crate::commands) const fn risk(risk: Risk) -> (&'static str, OutputCellStyle) {
     match risk {
-        Risk::Low => ("low", Tone::Good),
-        Risk::Medium => ("medium", Tone::Doubtful),
-        Risk::High => ("high", Tone::Bad),
+        Risk::Low => ("low", OutputCellStyle::Good),
+        Risk::Medium => ("medium", OutputCellStyle::Doubtful),
+        Risk::High => ("high", OutputCellStyle::Bad),
     }
 }
 
-pub(super) const fn state(state: State) -> &'static str {
+pub(super) const fn state(state: ApprovalStatus) -> &'static str {
     match state {
-        State::Pending => "waits for an answer",
-        State::Granted => "granted",
-        State::Refused => "refused",
-        State::Expired => "expired: nobody answered in time",
+        ApprovalStatus::Pending => "waits for an answer",
+        ApprovalStatus::Granted => "granted",
+        ApprovalStatus::Refused => "refused",
+        ApprovalStatus::Expired => "expired: nobody answered in time",
     }
 }
 

@@ -4,29 +4,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use munshi_agent::{Engine, Event, Received};
+use munshi_agent::{MessageReceipt, RunEvent, TurnEngine};
 use munshi_config::Config;
-use munshi_connectors::Host;
-use munshi_jobs::Queue;
+use munshi_connectors::ConnectorHost;
+use munshi_jobs::JobQueue;
 use munshi_store::Db;
-use munshi_tiers::{Resolution, Resolver};
+use munshi_tiers::{BindingResolution, BindingResolver};
 use munshi_types::tier::{Channel, TierName};
 use munshi_types::{
-    ClientScreen, Clock, Ids, Inbound, Language, MessageId, PersonId, RunId, Sender, SystemRandom,
-    TenantName, To,
+    ClientScreen, Clock, IdGenerator, InboundMessage, InboundSender, InboundTarget, Language, MessageId,
+    PersonId, RunId, SystemRandom, TenantName,
 };
 
 use super::place;
-use super::reply::{Listener, Told};
-use super::server::{Server, SpokenLine};
-use super::who::{self, Asking, Who};
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
-use crate::wiring::engine::Turns;
+use super::reply::{AskEventListener, AskReply};
+use super::server::{AskMessage, RunningServerClient};
+use super::who::{self, AskSpeaker, AskSpeakerContext};
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::engine::ConfiguredEngine;
 use crate::wiring::installed;
-use crate::wiring::lock::Lock;
+use crate::wiring::lock::DatabaseLock;
 
 /// How long another command may have the database, or a server be about to start.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -37,57 +37,60 @@ const CLEARING: Duration = Duration::from_secs(1);
 const STOPPING: Duration = Duration::from_secs(5);
 
 /// Whom to ask, and how.
-pub(in crate::commands) struct Wanted<'a> {
+pub(in crate::commands) struct AskTarget<'a> {
     pub(in crate::commands) binding: &'a TierName,
     pub(in crate::commands) tenant: Option<&'a TenantName>,
     pub(in crate::commands) language: Option<Language>,
     /// For a running server.
     pub(in crate::commands) key: Option<&'a str>,
-    pub(in crate::commands) operator: &'a Operator,
+    pub(in crate::commands) operator: &'a OperatorArguments,
 }
 
-pub(in crate::commands) struct Desk {
+pub(in crate::commands) struct AskClient {
     db: Db,
-    engine: Engine,
+    engine: TurnEngine,
     /// Stopped at the end, with what it started.
-    host: Host,
-    place: Arc<Resolution>,
-    asking: Asking,
+    host: ConnectorHost,
+    place: Arc<BindingResolution>,
+    asking: AskSpeakerContext,
     clock: Arc<dyn Clock>,
     /// None where this process answers.
-    server: Option<Server>,
+    server: Option<RunningServerClient>,
     /// Held until the end, where this process answers from a SQLite file.
-    _lock: Option<Lock>,
+    _lock: Option<DatabaseLock>,
     interrupted: AtomicBool,
     /// The last answer that was given to whoever asks here, and to whom.
     shown: Mutex<Option<(PersonId, MessageId)>>,
 }
 
-impl Desk {
+impl AskClient {
     pub(in crate::commands) async fn open(
-        context: &Context,
+        context: &CommandContext,
         config: &Config,
-        wanted: &Wanted<'_>,
+        wanted: &AskTarget<'_>,
     ) -> Result<Self> {
-        let database = Database::of(config)?;
+        let database = ConfiguredDatabase::of(config)?;
         let db = database.open_or_create(config, context.now()).await?;
-        let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
+        let resolver = BindingResolver::new(db.clone()).offering(installed::tools()?);
         let place = place::find(&db, &resolver, wanted.tenant, wanted.binding).await?;
         let clock = context.clock.clone();
-        let ids = Ids::new(clock.clone(), Arc::new(SystemRandom));
+        let ids = IdGenerator::new(clock.clone(), Arc::new(SystemRandom));
         let actor = wanted.operator.known_in(context, &db, place.tenant).await?;
-        let asking = Asking { actor, ids: ids.clone(), now: context.now(), language: wanted.language };
+        let asking =
+            AskSpeakerContext { actor, ids: ids.clone(), now: context.now(), language: wanted.language };
         let (lock, server) = match hold(&database).await? {
             Held::Ours(_) if wanted.key.is_some() => {
-                return Err(Failure::refused("no server runs here, so a key opens nothing")
+                return Err(CommandFailure::refused("no server runs here, so a key opens nothing")
                     .hint("start the server, or leave --key and MUNSHI_KEY out"));
             }
             Held::Ours(lock) => (lock, None),
             Held::By(address) => {
-                (None, Some(Server::reach(address, &db, &place, &asking, wanted.key).await?))
+                (None, Some(RunningServerClient::reach(address, &db, &place, &asking, wanted.key).await?))
             }
         };
-        let turns = Turns::of(config, &db, &clock, resolver, Queue::new(clock.clone(), ids), None).await?;
+        let turns =
+            ConfiguredEngine::of(config, &db, &clock, resolver, JobQueue::new(clock.clone(), ids), None)
+                .await?;
         if server.is_none() {
             turns.host.open(place.tenant).await?;
         }
@@ -106,20 +109,20 @@ impl Desk {
     }
 
     /// The person of this name; without one the key's, or the operator.
-    pub(in crate::commands) async fn who(&self, given: Option<&str>) -> Result<Who> {
-        let own = self.server.as_ref().and_then(Server::person).map(|person| person.to_string());
+    pub(in crate::commands) async fn who(&self, given: Option<&str>) -> Result<AskSpeaker> {
+        let own = self.server.as_ref().and_then(RunningServerClient::person).map(|person| person.to_string());
         let given = given.map(str::to_owned).or(own);
-        let asking = Asking { now: self.clock.now(), ..self.asking.clone() };
+        let asking = AskSpeakerContext { now: self.clock.now(), ..self.asking.clone() };
         self.db.write(self.place.tenant, move |tx| who::find(tx, given.as_deref(), &asking)).await
     }
 
     /// Says it, lets the listener hear what comes, and gives what came of it as it is stored.
     pub(in crate::commands) async fn ask(
         &self,
-        who: &Who,
+        who: &AskSpeaker,
         text: &str,
-        listener: &mut dyn Listener,
-    ) -> Result<Told> {
+        listener: &mut dyn AskEventListener,
+    ) -> Result<AskReply> {
         let run = match &self.server {
             None => self.here(who, text, listener).await?,
             Some(server) => self.there(server, who, text, listener).await?,
@@ -132,18 +135,18 @@ impl Desk {
             *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Some((who.id, message));
         }
         let (tenant, binding) = (self.place.tenant_name.clone(), self.place.binding_name.clone());
-        Ok(Told { tenant, binding, person: who.clone(), outcome })
+        Ok(AskReply { tenant, binding, person: who.clone(), outcome })
     }
 
     async fn there(
         &self,
-        server: &Server,
-        who: &Who,
+        server: &RunningServerClient,
+        who: &AskSpeaker,
         text: &str,
-        listener: &mut dyn Listener,
+        listener: &mut dyn AskEventListener,
     ) -> Result<RunId> {
         let begun = OnceLock::new();
-        let words = SpokenLine { text, seen: self.seen_by(who) };
+        let words = AskMessage { text, seen: self.seen_by(who) };
         let said = server.say(&self.place.binding_name, who.id, words, (listener, &begun));
         tokio::select! {
             run = said => run,
@@ -156,7 +159,7 @@ impl Desk {
         }
     }
 
-    async fn here(&self, who: &Who, text: &str, listener: &mut dyn Listener) -> Result<RunId> {
+    async fn here(&self, who: &AskSpeaker, text: &str, listener: &mut dyn AskEventListener) -> Result<RunId> {
         let received = self.engine.receive(self.inbound(who, text)).await?;
         let mut following = self.engine.follow(received.tenant, received.run, None).await?;
         let mut clearing = std::pin::pin!(self.clear_the_way(&received));
@@ -178,7 +181,7 @@ impl Desk {
 
     /// What a dead process left in this conversation comes first. All else is for a server, which has what it takes: keys
     /// of models, and time. Never ends.
-    async fn clear_the_way(&self, received: &Received) {
+    async fn clear_the_way(&self, received: &MessageReceipt) {
         loop {
             if let Err(error) = self.engine.sweep_session(received.tenant, received.session).await {
                 tracing::warn!(%error, "what is before this question could not be looked for; trying again");
@@ -187,12 +190,15 @@ impl Desk {
         }
     }
 
-    fn inbound(&self, who: &Who, text: &str) -> Inbound {
+    fn inbound(&self, who: &AskSpeaker, text: &str) -> InboundMessage {
         let place = &self.place;
-        Inbound {
+        InboundMessage {
             channel: Channel::Api,
-            to: To::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
-            from: Sender { person: Some(who.id), ..Sender::default() },
+            to: InboundTarget::Binding {
+                tenant: place.tenant_name.clone(),
+                binding: place.binding_name.clone(),
+            },
+            from: InboundSender { person: Some(who.id), ..InboundSender::default() },
             outside_id: self.asking.ids.next::<MessageId>().to_string(),
             text: text.to_owned(),
             attached: Vec::new(),
@@ -207,19 +213,19 @@ impl Desk {
     }
 
     /// What this process has told them last.
-    fn seen_by(&self, who: &Who) -> Option<MessageId> {
+    fn seen_by(&self, who: &AskSpeaker) -> Option<MessageId> {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.filter(|(person, _)| *person == who.id).map(|(_, message)| message)
     }
 
     /// Ends only when somebody presses Ctrl-C.
-    pub(in crate::commands) async fn interruption(&self) -> Failure {
+    pub(in crate::commands) async fn interruption(&self) -> CommandFailure {
         if tokio::signal::ctrl_c().await.is_err() {
             // Where signals can't be heard, the system's own way ends the program.
             std::future::pending::<()>().await;
         }
         self.interrupted.store(true, Ordering::Relaxed);
-        Failure::failed("interrupted")
+        CommandFailure::failed("interrupted")
     }
 
     pub(in crate::commands) fn was_interrupted(&self) -> bool {
@@ -231,7 +237,7 @@ impl Desk {
         self.interrupted.swap(false, Ordering::Relaxed)
     }
 
-    pub(in crate::commands) fn place(&self) -> &Resolution {
+    pub(in crate::commands) fn place(&self) -> &BindingResolution {
         &self.place
     }
 
@@ -241,7 +247,7 @@ impl Desk {
 
     /// Where the server is that answers; none where this process does.
     pub(in crate::commands) fn server(&self) -> Option<std::net::SocketAddr> {
-        self.server.as_ref().map(Server::address)
+        self.server.as_ref().map(RunningServerClient::address)
     }
 
     /// What they are spoken to in from now on, where no message tells.
@@ -268,21 +274,21 @@ impl Desk {
 
 enum Held {
     /// By this process; Postgres has no lock.
-    Ours(Option<Lock>),
+    Ours(Option<DatabaseLock>),
     /// By a server that listens here.
     By(std::net::SocketAddr),
 }
 
 /// Takes the lock, or finds the server that has it. Another command that has it is waited for.
-async fn hold(database: &Database) -> Result<Held> {
+async fn hold(database: &ConfiguredDatabase) -> Result<Held> {
     let Some(file) = database.file() else { return Ok(Held::Ours(None)) };
     let began = tokio::time::Instant::now();
     loop {
-        let refused = match Lock::take(file) {
+        let refused = match DatabaseLock::take(file) {
             Ok(lock) => return Ok(Held::Ours(Some(lock))),
             Err(failure) => failure,
         };
-        if let Some(address) = Lock::address(file) {
+        if let Some(address) = DatabaseLock::address(file) {
             return Ok(Held::By(address));
         }
         if began.elapsed() > PATIENCE {
@@ -293,8 +299,8 @@ async fn hold(database: &Database) -> Result<Held> {
 }
 
 /// What a listener makes of an event that came over the wire.
-pub(in crate::commands) fn heard(listener: &mut dyn Listener, data: &str) -> Result<()> {
-    match serde_json::from_str::<Event>(data) {
+pub(in crate::commands) fn heard(listener: &mut dyn AskEventListener, data: &str) -> Result<()> {
+    match serde_json::from_str::<RunEvent>(data) {
         Ok(event) => listener.hear(&event),
         // A server of another version tells more than this one knows.
         Err(_) => Ok(()),

@@ -11,11 +11,11 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::checked;
-use super::desk::Desk;
-use super::reply::{Quiet, Told};
-use super::who::Who;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::desk::AskClient;
+use super::reply::{AskReply, SilentAskListener};
+use super::who::AskSpeaker;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::as_line;
 use crate::output::shown::count;
 
@@ -35,13 +35,18 @@ struct Line {
 struct Answered<'a> {
     line: u64,
     #[serde(flatten)]
-    told: &'a Told,
+    told: &'a AskReply,
 }
 
 /// Answers every line in order. A line that can't be taken says why, and the rest go on.
-pub(super) async fn run(context: &Context, desk: &mut Desk, person: Option<&str>, file: &Path) -> Result<()> {
+pub(super) async fn run(
+    context: &CommandContext,
+    desk: &mut AskClient,
+    person: Option<&str>,
+    file: &Path,
+) -> Result<()> {
     let mut coming = coming(open(file)?)?;
-    let mut people: HashMap<Option<String>, Who> = HashMap::new();
+    let mut people: HashMap<Option<String>, AskSpeaker> = HashMap::new();
     let (mut number, mut failed) = (0, 0);
     loop {
         let line = tokio::select! {
@@ -65,22 +70,22 @@ pub(super) async fn run(context: &Context, desk: &mut Desk, person: Option<&str>
     }
     match failed {
         0 => Ok(()),
-        _ => Err(Failure::failed(format!("{} could not be answered", count(failed, "line")))),
+        _ => Err(CommandFailure::failed(format!("{} could not be answered", count(failed, "line")))),
     }
 }
 
 /// Whether one line goes wrong, or everything ends.
 enum Stop {
-    Line(Failure),
-    Interrupted(Failure),
+    Line(CommandFailure),
+    Interrupted(CommandFailure),
 }
 
 async fn answer(
-    desk: &mut Desk,
-    people: &mut HashMap<Option<String>, Who>,
+    desk: &mut AskClient,
+    people: &mut HashMap<Option<String>, AskSpeaker>,
     person: Option<&str>,
     line: &[u8],
-) -> Result<Told, Stop> {
+) -> Result<AskReply, Stop> {
     let line = read(line).map_err(Stop::Line)?;
     let name = line.person.or_else(|| person.map(str::to_owned));
     let who = match people.get(&name) {
@@ -91,7 +96,7 @@ async fn answer(
             who
         }
     };
-    let told = desk.ask(&who, &line.text, &mut Quiet).await;
+    let told = desk.ask(&who, &line.text, &mut SilentAskListener).await;
     told.map_err(
         |failure| if desk.was_interrupted() { Stop::Interrupted(failure) } else { Stop::Line(failure) },
     )
@@ -99,18 +104,18 @@ async fn answer(
 
 fn read(line: &[u8]) -> Result<Line> {
     if line.len() as u64 > LONGEST_LINE {
-        return Err(Failure::usage(format!(
+        return Err(CommandFailure::usage(format!(
             "the line is too long: a message has at most {LONGEST_TEXT} bytes"
         )));
     }
     let expected = r#"the line is not {"text":…,"person"?:…}"#;
-    let line: Line =
-        serde_json::from_slice(line).map_err(|error| Failure::usage(format!("{expected}: {error}")))?;
+    let line: Line = serde_json::from_slice(line)
+        .map_err(|error| CommandFailure::usage(format!("{expected}: {error}")))?;
     checked(&line.text)?;
     Ok(line)
 }
 
-fn refusal(failure: &Failure, number: u64) -> Value {
+fn refusal(failure: &CommandFailure, number: u64) -> Value {
     let mut refusal = failure.to_json();
     if let Some(fields) = refusal.as_object_mut() {
         fields.insert("line".to_owned(), number.into());
@@ -123,7 +128,7 @@ fn open(file: &Path) -> Result<Box<dyn BufRead + Send>> {
         return Ok(Box::new(BufReader::new(std::io::stdin())));
     }
     let opened = File::open(file)
-        .map_err(|error| Failure::not_found(format!("{} can't be read: {error}", file.display())))?;
+        .map_err(|error| CommandFailure::not_found(format!("{} can't be read: {error}", file.display())))?;
     Ok(Box::new(BufReader::new(opened)))
 }
 
@@ -141,13 +146,13 @@ fn coming(mut reader: Box<dyn BufRead + Send>) -> Result<mpsc::Receiver<Result<V
     std::thread::Builder::new()
         .name("lines".to_owned())
         .spawn(work)
-        .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
     Ok(receiver)
 }
 
 /// The next line without its end. Of one that is far too long only so much is kept as tells that it is.
 fn next(reader: &mut dyn BufRead) -> Result<Option<Vec<u8>>> {
-    let broken = |error: std::io::Error| Failure::failed(format!("the lines can't be read: {error}"));
+    let broken = |error: std::io::Error| CommandFailure::failed(format!("the lines can't be read: {error}"));
     let mut line = Vec::new();
     let read = Read::take(&mut *reader, LONGEST_LINE + 2).read_until(b'\n', &mut line).map_err(broken)?;
     if read == 0 {

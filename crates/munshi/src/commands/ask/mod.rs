@@ -20,14 +20,14 @@ use munshi_agent::fit::LONGEST_TEXT;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
-use self::desk::{Desk, Wanted};
-use self::reply::{Quiet, Told, Watched};
-use super::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Exit, Failure, Result};
+use self::desk::{AskClient, AskTarget};
+use self::reply::{AskReply, SilentAskListener, TerminalAskListener};
+use super::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Exit, Result};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AskArguments {
     /// Who is asked: a binding
     binding: TierName,
     /// What to say; `-` reads it from standard input
@@ -50,12 +50,12 @@ pub(crate) struct Arguments {
     #[arg(long, env = "MUNSHI_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-impl Arguments {
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+impl AskArguments {
+    fn wanted(&self) -> AskTarget<'_> {
+        AskTarget {
             binding: &self.binding,
             tenant: self.tenant.as_ref(),
             language: self.language,
@@ -65,11 +65,11 @@ impl Arguments {
     }
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &AskArguments) -> Result<()> {
     let text = arguments.text.as_deref().map(said).transpose()?;
     let config = context.config()?;
     context.block_on(async {
-        let mut desk = Desk::open(context, &config, &arguments.wanted()).await?;
+        let mut desk = AskClient::open(context, &config, &arguments.wanted()).await?;
         let done = match (&text, &arguments.jsonl) {
             (Some(text), _) => one(context, &mut desk, arguments.person.as_deref(), text).await,
             (None, Some(file)) => lines::run(context, &mut desk, arguments.person.as_deref(), file).await,
@@ -81,27 +81,27 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// One question and its answer: word by word for people, whole for scripts.
-async fn one(context: &Context, desk: &mut Desk, person: Option<&str>, text: &str) -> Result<()> {
+async fn one(context: &CommandContext, desk: &mut AskClient, person: Option<&str>, text: &str) -> Result<()> {
     let who = desk.who(person).await?;
     if context.output.is_json() {
-        let told = desk.ask(&who, text, &mut Quiet).await?;
+        let told = desk.ask(&who, text, &mut SilentAskListener).await?;
         context.output.answer(&told, |_, _| String::new())?;
         return answered(&told);
     }
     if who.is_new {
         context.output.aside(|paint| paint.dim(&who.introduced()));
     }
-    let mut watched = Watched::new(context.output).beside_server(desk.server());
+    let mut watched = TerminalAskListener::new(context.output).beside_server(desk.server());
     let told = desk.ask(&who, text, &mut watched).await?;
     watched.end(&told)?;
     answered(&told)
 }
 
 /// An excuse is no answer: a script must not go on as if it were one.
-fn answered(told: &Told) -> Result<()> {
+fn answered(told: &AskReply) -> Result<()> {
     match &told.outcome.halt {
         None => Ok(()),
-        Some(halt) => Err(Failure::new(
+        Some(halt) => Err(CommandFailure::new(
             Exit::Halted,
             format!("the turn was halted ({}): this is no answer", halt.code()),
         )),
@@ -121,13 +121,13 @@ pub(super) fn checked(text: &str) -> Result<()> {
     }
     if text.len() > LONGEST_TEXT {
         let what = format!("the message has {} bytes, and {LONGEST_TEXT} are the most", text.len());
-        return Err(Failure::usage(what).hint("say it in several messages"));
+        return Err(CommandFailure::usage(what).hint("say it in several messages"));
     }
     Ok(())
 }
 
-fn nothing() -> Failure {
-    Failure::usage("there is nothing to say").hint("munshi ask BINDING \"…\", or - for standard input")
+fn nothing() -> CommandFailure {
+    CommandFailure::usage("there is nothing to say").hint("munshi ask BINDING \"…\", or - for standard input")
 }
 
 fn from_input() -> Result<String> {
@@ -137,6 +137,6 @@ fn from_input() -> Result<String> {
     std::io::stdin()
         .take(most)
         .read_to_string(&mut text)
-        .map_err(|error| Failure::failed(format!("standard input can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("standard input can't be read: {error}")))?;
     Ok(text)
 }

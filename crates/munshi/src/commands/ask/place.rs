@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest, PlatformTx};
-use munshi_tiers::{Resolution, Resolver, history, nearest};
+use munshi_tiers::{BindingResolution, BindingResolver, history, nearest};
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use munshi_types::{TenantName, TenantStatus};
 
 use crate::commands::prompt::binding;
 use crate::commands::tenant;
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{CommandFailure, Exit, Result};
 
 /// So many tenants are looked through for a name that was meant.
 const MOST: u32 = 100;
@@ -19,10 +19,10 @@ const TOLD: usize = 12;
 
 pub(in crate::commands) async fn find(
     db: &Db,
-    resolver: &Resolver,
+    resolver: &BindingResolver,
     tenant: Option<&TenantName>,
     wanted: &TierName,
-) -> Result<Arc<Resolution>> {
+) -> Result<Arc<BindingResolution>> {
     if let Some(name) = tenant {
         tenant::by_name(db, name).await?;
     }
@@ -35,8 +35,8 @@ pub(in crate::commands) async fn find(
     }
 }
 
-fn no_tenant() -> Failure {
-    Failure::not_found("there is no tenant yet, so there is nobody to ask")
+fn no_tenant() -> CommandFailure {
+    CommandFailure::not_found("there is no tenant yet, so there is nobody to ask")
         .hint("`munshi apply DIR` makes a tenant of a folder such as tenants/rangoli")
 }
 

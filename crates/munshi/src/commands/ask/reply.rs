@@ -1,48 +1,48 @@
 //! What came of a message: as JSON, and as people watch it come.
 
-use munshi_agent::{Event, Halt, Outcome};
+use munshi_agent::{HaltReason, RunEvent, RunOutcome};
 use munshi_types::TenantName;
 use munshi_types::attachment::{self, Attachment};
 use munshi_types::tier::TierName;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::who::Who;
-use crate::failure::{Failure, Result};
+use super::who::AskSpeaker;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::count;
 use crate::output::table::harmless;
-use crate::output::{Output, attached, without_commands};
+use crate::output::{CommandOutput, attached, without_commands};
 
 /// A call's arguments and results are shown this far.
 const SHORT: usize = 160;
 
 /// The answer as `--json` gives it.
 #[derive(Debug, Serialize)]
-pub(in crate::commands) struct Told {
+pub(in crate::commands) struct AskReply {
     pub(in crate::commands) tenant: TenantName,
     pub(in crate::commands) binding: TierName,
-    pub(in crate::commands) person: Who,
+    pub(in crate::commands) person: AskSpeaker,
     #[serde(flatten)]
-    pub(in crate::commands) outcome: Outcome,
+    pub(in crate::commands) outcome: RunOutcome,
 }
 
 /// Who hears the events of a turn as they come.
-pub(in crate::commands) trait Listener {
-    fn hear(&mut self, event: &Event) -> Result<()>;
+pub(in crate::commands) trait AskEventListener {
+    fn hear(&mut self, event: &RunEvent) -> Result<()>;
 }
 
 /// For scripts: they read the whole.
-pub(in crate::commands) struct Quiet;
+pub(in crate::commands) struct SilentAskListener;
 
-impl Listener for Quiet {
-    fn hear(&mut self, _event: &Event) -> Result<()> {
+impl AskEventListener for SilentAskListener {
+    fn hear(&mut self, _event: &RunEvent) -> Result<()> {
         Ok(())
     }
 }
 
 /// For people: words on standard output as they come, all else dimly beside it.
-pub(in crate::commands) struct Watched {
-    output: Output,
+pub(in crate::commands) struct TerminalAskListener {
+    output: CommandOutput,
     /// Whether a line of the reply is open.
     open: bool,
     /// The words that stand there.
@@ -53,8 +53,8 @@ pub(in crate::commands) struct Watched {
     base: Option<String>,
 }
 
-impl Watched {
-    pub(in crate::commands) fn new(output: Output) -> Self {
+impl TerminalAskListener {
+    pub(in crate::commands) fn new(output: CommandOutput) -> Self {
         Self { output, open: false, shown: String::new(), attached: Vec::new(), base: None }
     }
 
@@ -108,7 +108,7 @@ impl Watched {
     }
 
     /// What is told once the reply is whole.
-    pub(in crate::commands) fn end(&mut self, told: &Told) -> Result<()> {
+    pub(in crate::commands) fn end(&mut self, told: &AskReply) -> Result<()> {
         self.end_of_answer(told)?;
         self.how_to_approve(told);
         let outcome = &told.outcome;
@@ -119,7 +119,7 @@ impl Watched {
     }
 
     /// That it was halted.
-    pub(in crate::commands) fn end_of_answer(&mut self, told: &Told) -> Result<()> {
+    pub(in crate::commands) fn end_of_answer(&mut self, told: &AskReply) -> Result<()> {
         let outcome = &told.outcome;
         self.complete(&outcome.text)?;
         self.close()?;
@@ -127,7 +127,7 @@ impl Watched {
         if let Some(halt) = &outcome.halt {
             let why = match halt {
                 // Which limit is for whoever runs this to know; the person was told when to come back.
-                Halt::OverBudget(limit) => format!("(halted: {}, {})", halt.code(), harmless(limit)),
+                HaltReason::OverBudget(limit) => format!("(halted: {}, {})", halt.code(), harmless(limit)),
                 _ => format!("(halted: {})", halt.code()),
             };
             self.output.aside(|paint| paint.doubtful(&why));
@@ -136,7 +136,7 @@ impl Watched {
     }
 
     /// Where it waits for a yes.
-    pub(in crate::commands) fn how_to_approve(&self, told: &Told) {
+    pub(in crate::commands) fn how_to_approve(&self, told: &AskReply) {
         if let Some(approval) = told.outcome.approval {
             let binding = &told.tenant;
             let how = format!("answer yes or no, or: munshi approvals show {approval} --tenant {binding}");
@@ -145,32 +145,34 @@ impl Watched {
     }
 }
 
-impl Listener for Watched {
-    fn hear(&mut self, event: &Event) -> Result<()> {
+impl AskEventListener for TerminalAskListener {
+    fn hear(&mut self, event: &RunEvent) -> Result<()> {
         match event {
-            Event::Token { text } => self.say(text),
-            Event::ToolCall { tool, arguments, .. } => self.beside(&format!("→ {tool} {}", short(arguments))),
-            Event::ToolResult { tool, ok, result, .. } => {
+            RunEvent::Token { text } => self.say(text),
+            RunEvent::ToolCall { tool, arguments, .. } => {
+                self.beside(&format!("→ {tool} {}", short(arguments)))
+            }
+            RunEvent::ToolResult { tool, ok, result, .. } => {
                 if *ok {
                     self.keep(result);
                 }
                 let mark = if *ok { "←" } else { "✗" };
                 self.beside(&format!("{mark} {tool} {}", short(result)))
             }
-            Event::Reset { why } => {
+            RunEvent::Reset { why } => {
                 self.shown.clear();
                 self.beside(&format!("(what was said is void, it begins again: {why})"))
             }
             // The turn goes on without this stream; its end is read from the store.
-            Event::Error { retryable: true, .. } => Ok(()),
-            Event::Error { message, .. } => {
+            RunEvent::Error { retryable: true, .. } => Ok(()),
+            RunEvent::Error { message, .. } => {
                 self.close()?;
-                Err(Failure::failed(message.clone()))
+                Err(CommandFailure::failed(message.clone()))
             }
-            Event::Thinking { .. }
-            | Event::Approval { .. }
-            | Event::Suggestions { .. }
-            | Event::Done { .. } => Ok(()),
+            RunEvent::Thinking { .. }
+            | RunEvent::Approval { .. }
+            | RunEvent::Suggestions { .. }
+            | RunEvent::Done { .. } => Ok(()),
         }
     }
 }
@@ -189,7 +191,7 @@ pub(in crate::commands) fn short(value: &Value) -> String {
 }
 
 /// `(hi-latn: 2 model calls, 1240 tokens in, 38 out, free, 412 ms)`
-pub(in crate::commands) fn summary(outcome: &Outcome) -> String {
+pub(in crate::commands) fn summary(outcome: &RunOutcome) -> String {
     let usage = &outcome.usage;
     let language = outcome.language.as_ref().map(|code| format!("{code}: ")).unwrap_or_default();
     let cost = match usage.cost_micros {

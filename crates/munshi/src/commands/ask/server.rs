@@ -10,10 +10,10 @@ use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, KeyMaker, NewKey, SpeaksAs};
-use munshi_safety::audit::{self, Event, NewEntry};
+use munshi_identity::keys::{self, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
+use munshi_safety::audit::{self, AuditEvent, NewAuditEntry};
 use munshi_store::{Db, Tx};
-use munshi_tiers::Resolution;
+use munshi_tiers::BindingResolution;
 use munshi_types::tier::TierName;
 use munshi_types::{ClientScreen, Id, KeyId, MessageId, PersonId, RunId, SystemRandom, Timestamp};
 use serde_json::{Value, json};
@@ -21,9 +21,9 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
 use super::desk::heard;
-use super::reply::Listener;
-use super::who::Asking;
-use crate::failure::{Exit, Failure, Result};
+use super::reply::AskEventListener;
+use super::who::AskSpeakerContext;
+use crate::failure::{CommandFailure, Exit, Result};
 
 /// A key that nobody took back, because the machine went down, ends by itself.
 const GOOD_FOR: Duration = Duration::from_secs(24 * 60 * 60);
@@ -35,12 +35,12 @@ const LONGEST: usize = 4 << 20;
 const TRIES: u32 = 5;
 
 /// What is said, and the newest message that was shown before it.
-pub(super) struct SpokenLine<'a> {
+pub(super) struct AskMessage<'a> {
     pub(super) text: &'a str,
     pub(super) seen: Option<MessageId>,
 }
 
-pub(super) struct Server {
+pub(super) struct RunningServerClient {
     address: SocketAddr,
     key: String,
     /// Whom a given key stands for.
@@ -49,18 +49,19 @@ pub(super) struct Server {
     made: Option<KeyId>,
 }
 
-impl Server {
+impl RunningServerClient {
     pub(super) async fn reach(
         address: SocketAddr,
         db: &Db,
-        place: &Resolution,
-        asking: &Asking,
+        place: &BindingResolution,
+        asking: &AskSpeakerContext,
         given: Option<&str>,
     ) -> Result<Self> {
         if let Some(key) = given {
             let caller = keys::authenticate(db, key, asking.now).await?;
             let caller = caller.ok_or_else(|| {
-                Failure::refused("the key opens nothing here").hint("`munshi key list` shows those that do")
+                CommandFailure::refused("the key opens nothing here")
+                    .hint("`munshi key list` shows those that do")
             })?;
             let person = caller.principal.person;
             return Ok(Self { address, key: key.to_owned(), person, made: None });
@@ -76,9 +77,15 @@ impl Server {
     }
 
     /// Takes back the key that was made. Where that fails it ends by itself within a day.
-    pub(super) async fn leave(&self, db: &Db, place: &Resolution, asking: &Asking, now: Timestamp) {
+    pub(super) async fn leave(
+        &self,
+        db: &Db,
+        place: &BindingResolution,
+        asking: &AskSpeakerContext,
+        now: Timestamp,
+    ) {
         let Some(id) = self.made else { return };
-        let asking = Asking { now, ..asking.clone() };
+        let asking = AskSpeakerContext { now, ..asking.clone() };
         let unit = move |tx: &mut Tx<'_>| -> Result<()> {
             keys::remove(tx, id)?;
             tell(tx, &asking, "api_key.revoked", id)
@@ -93,10 +100,10 @@ impl Server {
         &self,
         binding: &TierName,
         person: PersonId,
-        words: SpokenLine<'_>,
-        (listener, begun): (&mut dyn Listener, &OnceLock<RunId>),
+        words: AskMessage<'_>,
+        (listener, begun): (&mut dyn AskEventListener, &OnceLock<RunId>),
     ) -> Result<RunId> {
-        let id: MessageId = munshi_types::Ids::system().next();
+        let id: MessageId = munshi_types::IdGenerator::system().next();
         let mut body = json!({ "binding": binding, "text": words.text, "person": person, "message_id": id,
             "stream": true });
         if let Some(seen) = words.seen {
@@ -133,7 +140,7 @@ impl Server {
 
     async fn post(&self, path: &str, body: &Value, tasks: &mut JoinSet<()>) -> Result<Response<Incoming>> {
         let gone = |error: &dyn std::fmt::Display| {
-            Failure::failed(format!("the server at {} can't be reached: {error}", self.address))
+            CommandFailure::failed(format!("the server at {} can't be reached: {error}", self.address))
                 .hint("see that it runs; or stop it, and ask again without it")
         };
         let stream = TcpStream::connect(self.address).await.map_err(|error| gone(&error))?;
@@ -154,16 +161,20 @@ impl Server {
     }
 }
 
-fn make(tx: &mut Tx<'_>, asking: &Asking, binding: munshi_types::BindingId) -> Result<keys::Made> {
+fn make(
+    tx: &mut Tx<'_>,
+    asking: &AskSpeakerContext,
+    binding: munshi_types::BindingId,
+) -> Result<keys::IssuedApiKey> {
     keys::remove_ended(tx, BEGINNING, asking.now)?;
     let name = format!("{BEGINNING}{}", asking.ids.next::<MessageId>().as_uuid().simple());
-    let new = NewKey {
+    let new = NewApiKey {
         name: name.clone(),
-        carries: Carries::Role(Role::Owner),
-        areas: Some(vec!["chat".parse().map_err(|error| Failure::failed(format!("{error}")))?]),
+        carries: KeySubject::Role(Role::Owner),
+        areas: Some(vec!["chat".parse().map_err(|error| CommandFailure::failed(format!("{error}")))?]),
         bindings: Some(vec![binding]),
         expires_at: Some(asking.now.plus(GOOD_FOR)),
-        speaks_as: SpeaksAs::Person,
+        speaks_as: KeySpeaker::Person,
         made_by: asking.actor.id.clone(),
         // Whoever sits at the machine, and no program of theirs.
         maker: KeyMaker::named(name.as_str()),
@@ -173,10 +184,10 @@ fn make(tx: &mut Tx<'_>, asking: &Asking, binding: munshi_types::BindingId) -> R
     Ok(made)
 }
 
-fn tell(tx: &mut Tx<'_>, asking: &Asking, event: &str, key: KeyId) -> Result<()> {
-    let event: Event = event.parse()?;
+fn tell(tx: &mut Tx<'_>, asking: &AskSpeakerContext, event: &str, key: KeyId) -> Result<()> {
+    let event: AuditEvent = event.parse()?;
     let payload = json!({ "for": "ask" });
-    let entry = NewEntry { actor: asking.actor.clone(), event, subject: key.to_string(), payload };
+    let entry = NewAuditEntry { actor: asking.actor.clone(), event, subject: key.to_string(), payload };
     audit::append(tx, &entry, asking.now, &asking.ids)?;
     Ok(())
 }
@@ -189,12 +200,13 @@ fn pause(response: &Response<Incoming>) -> Option<Duration> {
 /// Hears every event. A stream that breaks is no harm: the turn goes on, and its end is read from the store.
 async fn follow(
     response: Response<Incoming>,
-    listener: &mut dyn Listener,
+    listener: &mut dyn AskEventListener,
     begun: &OnceLock<RunId>,
 ) -> Result<RunId> {
     let run =
         response.headers().get("x-run-id").and_then(|id| id.to_str().ok()).and_then(|id| id.parse().ok());
-    let run: RunId = run.ok_or_else(|| Failure::failed("the server does not say which turn it began"))?;
+    let run: RunId =
+        run.ok_or_else(|| CommandFailure::failed("the server does not say which turn it began"))?;
     begun.get_or_init(|| run);
     let mut body = response.into_body();
     let mut buffer = Vec::new();
@@ -220,7 +232,7 @@ fn data_of(line: &[u8]) -> Option<String> {
     text.strip_prefix("data:").map(|data| data.trim().to_owned())
 }
 
-async fn refused(response: Response<Incoming>) -> Failure {
+async fn refused(response: Response<Incoming>) -> CommandFailure {
     let status = response.status();
     let body = http_body_util::Limited::new(response.into_body(), LONGEST).collect().await;
     let bytes = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
@@ -235,7 +247,7 @@ async fn refused(response: Response<Incoming>) -> Failure {
         _ => Exit::Failed,
     };
     let message = part("message").unwrap_or_else(|| format!("the server answers with {status}"));
-    let failure = Failure::new(exit, message);
+    let failure = CommandFailure::new(exit, message);
     match part("hint") {
         Some(hint) => failure.hint(hint),
         None => failure.hint("see that the server is of this version; its log says more"),

@@ -1,21 +1,21 @@
 //! Who speaks: the local operator as the tenant's owner, somebody known, or somebody new.
 
-use munshi_identity::{Address, Person, Role, persons};
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_identity::{ContactAddress, Person, Role, persons};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_types::{Ids, Language, PersonId, Timestamp};
+use munshi_types::{IdGenerator, Language, PersonId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::person;
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{CommandFailure, Exit, Result};
 
 /// What this program calls people who have no other address.
 const HERE: &str = "cli";
 const OPERATOR: &str = "operator";
 
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::commands) struct Who {
+pub(in crate::commands) struct AskSpeaker {
     pub(in crate::commands) id: PersonId,
     pub(in crate::commands) name: String,
     pub(in crate::commands) role: Option<Role>,
@@ -24,7 +24,7 @@ pub(in crate::commands) struct Who {
     pub(in crate::commands) is_new: bool,
 }
 
-impl Who {
+impl AskSpeaker {
     /// So that a slip in a name is seen.
     pub(in crate::commands) fn introduced(&self) -> String {
         let name = if self.name.is_empty() { "somebody" } else { self.name.as_str() };
@@ -37,32 +37,36 @@ impl Who {
 
 /// Who types, when, and what they said of the speaker.
 #[derive(Clone)]
-pub(in crate::commands) struct Asking {
-    pub(in crate::commands) actor: Actor,
-    pub(in crate::commands) ids: Ids,
+pub(in crate::commands) struct AskSpeakerContext {
+    pub(in crate::commands) actor: AuditActor,
+    pub(in crate::commands) ids: IdGenerator,
     pub(in crate::commands) now: Timestamp,
     pub(in crate::commands) language: Option<Language>,
 }
 
-pub(in crate::commands) fn find(tx: &mut Tx<'_>, given: Option<&str>, asking: &Asking) -> Result<Who> {
+pub(in crate::commands) fn find(
+    tx: &mut Tx<'_>,
+    given: Option<&str>,
+    asking: &AskSpeakerContext,
+) -> Result<AskSpeaker> {
     let (mut person, is_new) = match given {
         Some(given) => named(tx, given, asking)?,
         None => operator(tx, asking)?,
     };
     if person.left_at.is_some() {
-        return Err(Failure::refused(format!("{} has left; nothing is done for them", person.name))
+        return Err(CommandFailure::refused(format!("{} has left; nothing is done for them", person.name))
             .hint(format!("if they are here again: `munshi person set {} --back`", person.id)));
     }
     if let Some(language) = asking.language.filter(|language| person.language != Some(*language)) {
         person.language = Some(language);
         persons::put(tx, &person)?;
-        asking.tell(tx, &person, Event::PERSON_CHANGED, json!({ "language": language }))?;
+        asking.tell(tx, &person, AuditEvent::PERSON_CHANGED, json!({ "language": language }))?;
     }
-    Ok(Who { id: person.id, name: person.name, role: person.role, is_new })
+    Ok(AskSpeaker { id: person.id, name: person.name, role: person.role, is_new })
 }
 
 /// Whoever is at the command line owns the machine. A tenant without an owner gets them as its first.
-fn operator(tx: &mut Tx<'_>, asking: &Asking) -> Result<(Person, bool)> {
+fn operator(tx: &mut Tx<'_>, asking: &AskSpeakerContext) -> Result<(Person, bool)> {
     let own = address(HERE, OPERATOR)?;
     let mut owners = persons::members(tx)?;
     owners.retain(|person| person.role == Some(Role::Owner) && person.left_at.is_none());
@@ -76,13 +80,13 @@ fn operator(tx: &mut Tx<'_>, asking: &Asking) -> Result<(Person, bool)> {
         1 => Ok((owners.swap_remove(0), false)),
         _ => {
             let names = owners.iter().map(|owner| owner.name.as_str()).collect::<Vec<_>>().join(", ");
-            Err(Failure::usage("the tenant has several owners")
+            Err(CommandFailure::usage("the tenant has several owners")
                 .hint(format!("say who speaks, with --person: {names}")))
         }
     }
 }
 
-fn first_owner(tx: &mut Tx<'_>, asking: &Asking, own: &Address) -> Result<Person> {
+fn first_owner(tx: &mut Tx<'_>, asking: &AskSpeakerContext, own: &ContactAddress) -> Result<Person> {
     let named = Person::new(&asking.ids, asking.actor.id.clone(), asking.now);
     let owner = Person { role: Some(Role::Owner), ..named };
     persons::put(tx, &owner)?;
@@ -90,15 +94,17 @@ fn first_owner(tx: &mut Tx<'_>, asking: &Asking, own: &Address) -> Result<Person
         persons::add_address(tx, owner.id, own)?;
     }
     let payload = json!({ "role": owner.role, "tags": [], "addresses": [own.kind().as_str()] });
-    asking.tell(tx, &owner, Event::PERSON_ADDED, payload)?;
+    asking.tell(tx, &owner, AuditEvent::PERSON_ADDED, payload)?;
     Ok(owner)
 }
 
 /// Somebody known, or somebody new under what they were called: what they say is a conversation of their own.
-fn named(tx: &mut Tx<'_>, given: &str, asking: &Asking) -> Result<(Person, bool)> {
+fn named(tx: &mut Tx<'_>, given: &str, asking: &AskSpeakerContext) -> Result<(Person, bool)> {
     let given = given.trim();
     if given.is_empty() {
-        return Err(Failure::usage("the person's name is empty").hint("leave it out to speak as the owner"));
+        return Err(
+            CommandFailure::usage("the person's name is empty").hint("leave it out to speak as the owner")
+        );
     }
     match person::find(tx, given) {
         Ok(known) => return Ok((known, false)),
@@ -115,24 +121,25 @@ fn named(tx: &mut Tx<'_>, given: &str, asking: &Asking) -> Result<(Person, bool)
     Ok((met.person, met.is_new))
 }
 
-fn proved(given: &str) -> Option<Address> {
+fn proved(given: &str) -> Option<ContactAddress> {
     match given {
-        handle if handle.starts_with('@') => Address::handle(handle).ok(),
-        email if email.contains('@') => Address::email(email).ok(),
-        phone => Address::phone(phone).ok(),
+        handle if handle.starts_with('@') => ContactAddress::handle(handle).ok(),
+        email if email.contains('@') => ContactAddress::email(email).ok(),
+        phone => ContactAddress::phone(phone).ok(),
     }
 }
 
-fn address(channel: &str, id: &str) -> Result<Address> {
-    Address::channel(channel, id).map_err(|_| {
-        Failure::usage(format!("nobody can be called {id}"))
+fn address(channel: &str, id: &str) -> Result<ContactAddress> {
+    ContactAddress::channel(channel, id).map_err(|_| {
+        CommandFailure::usage(format!("nobody can be called {id}"))
             .hint("use a name of at most 200 letters on one line")
     })
 }
 
-impl Asking {
-    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: Event, payload: Value) -> Result<()> {
-        let entry = NewEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
+impl AskSpeakerContext {
+    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: AuditEvent, payload: Value) -> Result<()> {
+        let entry =
+            NewAuditEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
         audit::append(tx, &entry, self.now, &self.ids)?;
         Ok(())
     }

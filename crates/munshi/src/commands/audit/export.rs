@@ -2,14 +2,14 @@
 
 use munshi_safety::audit;
 
-use super::Whose;
-use crate::context::Context;
+use super::TenantScopeArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 /// One line of JSON each, with or without `--json`.
-pub(super) fn run(context: &Context, whose: &Whose) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, whose: &TenantScopeArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let output = context.output;
     context.block_on(async {
         let db = database.open().await?;

@@ -13,29 +13,29 @@ use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{TenantId, TenantName};
 
 use crate::commands::tenant::missing;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum AuditCommand {
     /// Show the newest entries
-    Tail(tail::Arguments),
+    Tail(tail::AuditTailArguments),
     /// See that nothing was changed, removed or added since it was written
-    Verify(verify::Arguments),
+    Verify(verify::AuditVerifyArguments),
     /// Print every entry as a line of JSON
-    Export(Whose),
+    Export(TenantScopeArguments),
     /// Begin another file of anchors, where the one before is gone or altered; it is put aside, and the audit says who did it
-    RestartAnchors(restart::Arguments),
+    RestartAnchors(restart::AuditRestartAnchorsArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Whose {
+pub(crate) struct TenantScopeArguments {
     /// This tenant's; without it, the installation's own
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
 }
 
-impl Whose {
+impl TenantScopeArguments {
     pub(in crate::commands) fn installation() -> Self {
         Self { tenant: None }
     }
@@ -53,12 +53,12 @@ impl Whose {
     }
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(super) fn run(context: &CommandContext, command: AuditCommand) -> Result<ExitCode> {
     match command {
-        Command::Tail(arguments) => tail::run(context, &arguments),
-        Command::Verify(arguments) => return verify::run(context, &arguments),
-        Command::Export(whose) => export::run(context, &whose),
-        Command::RestartAnchors(arguments) => restart::run(context, &arguments),
+        AuditCommand::Tail(arguments) => tail::run(context, &arguments),
+        AuditCommand::Verify(arguments) => return verify::run(context, &arguments),
+        AuditCommand::Export(whose) => export::run(context, &whose),
+        AuditCommand::RestartAnchors(arguments) => restart::run(context, &arguments),
     }
     .map(|()| ExitCode::SUCCESS)
 }

@@ -1,24 +1,24 @@
 //! `munshi audit restart-anchors`
 
 use clap::Args;
-use munshi_jobs::Queue;
-use munshi_types::{Ids, TenantId};
+use munshi_jobs::JobQueue;
+use munshi_types::{IdGenerator, TenantId};
 use serde::Serialize;
 
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Confirm;
+use crate::output::ConfirmationPrompt;
 use crate::wiring::audit;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AuditRestartAnchorsArguments {
     /// Don't ask
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -27,16 +27,16 @@ struct Restarted {
     aside: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &AuditRestartAnchorsArguments) -> Result<()> {
     let config = context.config()?;
     let about = "From now on nothing is compared with the file of anchors there was. \
                  First find out what became of it: `munshi audit verify`."
         .to_owned();
-    Confirm { about, word: "restart", given: arguments.yes }.ask(&context.output)?;
-    let database = Database::for_one_question(&config)?;
+    ConfirmationPrompt { about, word: "restart", given: arguments.yes }.ask(&context.output)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let aside = context.block_on(async {
         let db = database.open().await?;
-        let queue = Queue::new(context.clock.clone(), Ids::system());
+        let queue = JobQueue::new(context.clock.clone(), IdGenerator::system());
         let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
         let anchoring = audit::anchoring(&config, db, queue, context.clock.clone())?;
         Ok(anchoring.restart(actor).await?)

@@ -1,25 +1,25 @@
 //! `munshi audit tail`
 
 use clap::Args;
-use munshi_safety::audit::{self, Entry};
+use munshi_safety::audit::{self, AuditEntry};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Whose;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
+use super::TenantScopeArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 /// As much of a payload as a row shows; `--json` has it all.
 const PAYLOAD_COLUMNS: usize = 60;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AuditTailArguments {
     #[command(flatten)]
-    whose: Whose,
+    whose: TenantScopeArguments,
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
@@ -31,8 +31,8 @@ struct Listing {
     items: Vec<Value>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &AuditTailArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let limit = arguments.limit;
     let entries = context.block_on(async {
         let db = database.open().await?;
@@ -41,17 +41,17 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })?;
     let items = entries.iter().map(|entry| serde_json::from_str(&entry.to_line()));
     let unreadable = |error| {
-        Failure::failed(format!("an entry holds no JSON ({error})")).hint("run `munshi audit verify`")
+        CommandFailure::failed(format!("an entry holds no JSON ({error})")).hint("run `munshi audit verify`")
     };
     let listing = Listing { items: items.collect::<std::result::Result<_, _>>().map_err(unreadable)? };
     context.output.answer(&listing, |_, painter| words(&entries, painter))
 }
 
-fn words(entries: &[Entry], painter: Painter) -> String {
+fn words(entries: &[AuditEntry], painter: TextStyler) -> String {
     if entries.is_empty() {
         return "Nothing has been recorded yet.".to_owned();
     }
-    let mut table = Table::new(&["SEQ", "TIME (UTC)", "WHO", "EVENT", "ABOUT", "WHAT"]);
+    let mut table = OutputTable::new(&["SEQ", "TIME (UTC)", "WHO", "EVENT", "ABOUT", "WHAT"]);
     for entry in entries {
         let mut payload: String = entry.payload.chars().take(PAYLOAD_COLUMNS).collect();
         if payload.len() < entry.payload.len() {
@@ -63,7 +63,7 @@ fn words(entries: &[Entry], painter: Painter) -> String {
             format!("{} {}", entry.actor_kind, entry.actor_id).into(),
             entry.event.as_str().into(),
             entry.subject.as_str().into(),
-            Cell::new(payload, Tone::Dim),
+            OutputTableCell::new(payload, OutputCellStyle::Dim),
         ]);
     }
     table.render(painter)

@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use munshi_jobs::Queue;
-use munshi_safety::audit::anchors::{Anchoring, Due};
-use munshi_safety::audit::verify::{Chain, Survey, survey};
+use munshi_jobs::JobQueue;
+use munshi_safety::audit::anchors::{AnchorService, AnchorTrigger};
+use munshi_safety::audit::verify::{AuditVerification, ChainVerification, survey};
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{Db, PageRequest};
-use munshi_types::{Ids, TenantId};
+use munshi_types::{IdGenerator, TenantId};
 use serde::Serialize;
 
-use super::Whose;
-use crate::context::Context;
+use super::TenantScopeArguments;
+use crate::context::CommandContext;
 use crate::failure::{Exit, Result};
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::output::table::{Cell, Table, Tone};
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring::audit;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct AuditVerifyArguments {
     #[command(flatten)]
-    whose: Whose,
+    whose: TenantScopeArguments,
     /// Then anchor what is sound: write down outside the database how far it goes
     #[arg(long)]
     anchor: bool,
@@ -34,19 +34,19 @@ pub(crate) struct Arguments {
 struct Verified {
     ok: bool,
     #[serde(flatten)]
-    survey: Survey,
+    survey: AuditVerification,
     /// How many anchors were written just now.
     anchored: usize,
     #[serde(skip)]
     names: BTreeMap<TenantId, String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<ExitCode> {
+pub(super) fn run(context: &CommandContext, arguments: &AuditVerifyArguments) -> Result<ExitCode> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let verified = context.block_on(async {
         let db = database.open().await?;
-        let queue = Queue::new(context.clock.clone(), Ids::system());
+        let queue = JobQueue::new(context.clock.clone(), IdGenerator::system());
         let anchoring = audit::anchoring(&config, db.clone(), queue, context.clock.clone())?;
         verify(&db, &anchoring, arguments).await
     })?;
@@ -54,12 +54,12 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<ExitCode> 
     Ok(if verified.ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
 }
 
-async fn verify(db: &Db, anchoring: &Anchoring, arguments: &Arguments) -> Result<Verified> {
+async fn verify(db: &Db, anchoring: &AnchorService, arguments: &AuditVerifyArguments) -> Result<Verified> {
     let only = arguments.whose.named(db).await?;
     let survey = survey(db, only, &anchoring.anchors().await?).await?;
     let anchored = if arguments.anchor {
         let broken: Vec<TenantId> = survey.broken().map(|chain| chain.tenant).collect();
-        anchoring.anchor(Due::Moved, &broken).await?.len()
+        anchoring.anchor(AnchorTrigger::Moved, &broken).await?.len()
     } else {
         0
     };
@@ -79,17 +79,17 @@ async fn names(db: &Db) -> Result<BTreeMap<TenantId, String>> {
     }
 }
 
-fn words(verified: &Verified, painter: Painter) -> String {
+fn words(verified: &Verified, painter: TextStyler) -> String {
     let survey = &verified.survey;
-    let mut table = Table::new(&["WHOSE", "ENTRIES", "ANCHORS", ""]);
+    let mut table = OutputTable::new(&["WHOSE", "ENTRIES", "ANCHORS", ""]);
     for chain in &survey.chains {
         table.row([
             whose(verified, chain).into(),
             chain.entries.to_string().into(),
             chain.anchors.to_string().into(),
             match &chain.finding {
-                None => Cell::new("sound", Tone::Good),
-                Some(finding) => Cell::new(finding.to_string(), Tone::Bad),
+                None => OutputTableCell::new("sound", OutputCellStyle::Good),
+                Some(finding) => OutputTableCell::new(finding.to_string(), OutputCellStyle::Bad),
             },
         ]);
     }
@@ -105,7 +105,7 @@ fn words(verified: &Verified, painter: Painter) -> String {
     text + if verified.ok { "\nNothing was changed.\n" } else { "\nSomebody changed what was written.\n" }
 }
 
-fn whose(verified: &Verified, chain: &Chain) -> String {
+fn whose(verified: &Verified, chain: &ChainVerification) -> String {
     match verified.names.get(&chain.tenant) {
         Some(name) => name.clone(),
         None if chain.tenant == TenantId::PLATFORM => "(installation)".to_owned(),

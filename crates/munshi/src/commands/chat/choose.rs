@@ -3,17 +3,17 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use munshi_config::Config;
-use munshi_pack::ReadyTenant;
+use munshi_pack::TenantTemplate;
 use munshi_store::Db;
 use munshi_tiers::history;
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 
-use super::Arguments;
+use super::ChatArguments;
 use crate::commands::ask::place::open_tenants;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::{founding, packs, ready};
 
 /// So many are offered; whoever has more names one.
@@ -30,11 +30,11 @@ struct Offer {
 
 /// None where somebody was asked and chose nothing.
 pub(super) async fn binding(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
-    arguments: &Arguments,
+    arguments: &ChatArguments,
 ) -> Result<Option<Chosen>> {
-    let database = Database::of(config)?;
+    let database = ConfiguredDatabase::of(config)?;
     let is_new = database.file().is_some_and(|file| !file.exists());
     if let (Some(binding), false) = (&arguments.binding, is_new) {
         return Ok(Some((arguments.tenant.clone(), binding.clone())));
@@ -70,7 +70,7 @@ async fn offers(db: &Db, only: Option<&TenantName>) -> Result<Vec<Offer>> {
 
 fn one_of(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
     match offers.len() {
-        0 => Err(Failure::not_found("there is no binding to talk with")
+        0 => Err(CommandFailure::not_found("there is no binding to talk with")
             .hint("`munshi apply DIR` brings a tenant's, such as tenants/rangoli")),
         1 => Ok(offers.pop().map(|offer| (Some(offer.tenant), offer.binding))),
         _ => {
@@ -84,13 +84,13 @@ fn one_of(mut offers: Vec<Offer>) -> Result<Option<Chosen>> {
 }
 
 /// A tenant that comes with the program, made for whoever has none yet.
-async fn ready_one(context: &Context, config: &Config) -> Result<Option<TenantName>> {
+async fn ready_one(context: &CommandContext, config: &Config) -> Result<Option<TenantName>> {
     let house = packs::house()?;
     let packs = house.tenants.iter().map(|(_, tenant)| *tenant);
-    let tenants: Vec<ReadyTenant> = packs.chain(ready::READY.iter().copied()).collect();
+    let tenants: Vec<TenantTemplate> = packs.chain(ready::READY.iter().copied()).collect();
     if !std::io::stdin().is_terminal() {
         let names = tenants.iter().map(|tenant| tenant.name).collect::<Vec<_>>().join(", ");
-        return Err(Failure::not_found("there is nobody to talk with yet").hint(format!(
+        return Err(CommandFailure::not_found("there is nobody to talk with yet").hint(format!(
             "`munshi chat` at a terminal offers the ready ones ({names}); `munshi apply DIR` brings your own"
         )));
     }
@@ -108,13 +108,13 @@ fn ask(question: &str, names: &[String], lines: &[String]) -> Result<Option<usiz
     let told = || {
         let shown = names.iter().take(MOST).map(String::as_str).collect::<Vec<_>>().join(", ");
         let more = if names.len() > MOST { " and more" } else { "" };
-        Failure::usage("there are several to talk with")
+        CommandFailure::usage("there are several to talk with")
             .hint(format!("name one: munshi chat BINDING (there are {shown}{more})"))
     };
     if !std::io::stdin().is_terminal() || names.len() > MOST {
         return Err(told());
     }
-    let broken = |error: std::io::Error| Failure::failed(format!("nothing can be asked: {error}"));
+    let broken = |error: std::io::Error| CommandFailure::failed(format!("nothing can be asked: {error}"));
     let mut err = std::io::stderr();
     for (number, line) in lines.iter().enumerate() {
         writeln!(err, "  {}  {line}", number + 1).map_err(broken)?;

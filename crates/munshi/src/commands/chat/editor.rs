@@ -10,20 +10,20 @@ use reedline::{
 };
 
 use super::slash;
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// So many lines are remembered.
 const REMEMBERED: usize = 2_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Colours {
+pub(super) enum EditorColours {
     Shown,
     Plain,
 }
 
-pub(super) fn editor(past: PathBuf, colours: Colours) -> Result<Reedline> {
+pub(super) fn editor(past: PathBuf, colours: EditorColours) -> Result<Reedline> {
     let history = FileBackedHistory::with_file(REMEMBERED, past)
-        .map_err(|error| Failure::failed(format!("what was typed before can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("what was typed before can't be read: {error}")))?;
     let mut keys = default_emacs_keybindings();
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
@@ -38,7 +38,7 @@ pub(super) fn editor(past: PathBuf, colours: Colours) -> Result<Reedline> {
         .with_validator(Box::new(Continued))
         .with_highlighter(Box::new(Plain))
         .with_hinter(Box::new(Commands::default()))
-        .with_ansi_colors(colours == Colours::Shown)
+        .with_ansi_colors(colours == EditorColours::Shown)
         .use_bracketed_paste(true))
 }
 
@@ -103,9 +103,9 @@ impl Hinter for Commands {
 }
 
 /// What stands before what one types.
-pub(super) struct Before;
+pub(super) struct ChatLinePrompt;
 
-impl Prompt for Before {
+impl Prompt for ChatLinePrompt {
     fn render_prompt_left(&self) -> Cow<'_, str> {
         Cow::Borrowed("")
     }

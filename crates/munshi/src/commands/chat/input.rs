@@ -7,12 +7,12 @@ use munshi_agent::fit::LONGEST_TEXT;
 use reedline::{Reedline, Signal};
 use tokio::sync::mpsc;
 
-use super::editor::{self, Before, Colours};
-use crate::failure::{Failure, Result};
+use super::editor::{self, ChatLinePrompt, EditorColours};
+use crate::failure::{CommandFailure, Result};
 
 /// Something that was typed.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Typed {
+pub(super) enum ChatTerminalInput {
     Line(String),
     /// Ctrl-C at the prompt: what was being typed is dropped.
     Dropped,
@@ -20,14 +20,14 @@ pub(super) enum Typed {
     End,
 }
 
-pub(super) enum Input {
+pub(super) enum ChatTerminalSource {
     /// None while a thread waits with it.
     Terminal(Option<Box<Reedline>>),
     Piped(mpsc::Receiver<Result<String>>),
 }
 
-impl Input {
-    pub(super) fn open(past: impl FnOnce() -> Result<PathBuf>, colours: Colours) -> Result<Self> {
+impl ChatTerminalSource {
+    pub(super) fn open(past: impl FnOnce() -> Result<PathBuf>, colours: EditorColours) -> Result<Self> {
         match std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
             true => Ok(Self::Terminal(Some(Box::new(editor::editor(past()?, colours)?)))),
             false => piped().map(Self::Piped),
@@ -38,30 +38,32 @@ impl Input {
         matches!(self, Self::Terminal(_))
     }
 
-    pub(super) async fn next(&mut self) -> Result<Typed> {
+    pub(super) async fn next(&mut self) -> Result<ChatTerminalInput> {
         match self {
-            Self::Piped(lines) => Ok(lines.recv().await.transpose()?.map_or(Typed::End, Typed::Line)),
+            Self::Piped(lines) => {
+                Ok(lines.recv().await.transpose()?.map_or(ChatTerminalInput::End, ChatTerminalInput::Line))
+            }
             Self::Terminal(place) => {
-                let Some(mut editor) = place.take() else { return Ok(Typed::End) };
+                let Some(mut editor) = place.take() else { return Ok(ChatTerminalInput::End) };
                 // The editor waits on a thread of its own, so that turns go on meanwhile.
                 let waiting = tokio::task::spawn_blocking(move || {
-                    let read = editor.read_line(&Before);
+                    let read = editor.read_line(&ChatLinePrompt);
                     (editor, read)
                 });
                 let (editor, read) = waiting.await.map_err(|_| unreadable("the editor broke"))?;
                 *place = Some(editor);
                 match read.map_err(|error| unreadable(&error.to_string()))? {
-                    Signal::Success(text) => Ok(Typed::Line(editor::joined(&text))),
-                    Signal::CtrlD => Ok(Typed::End),
-                    _ => Ok(Typed::Dropped),
+                    Signal::Success(text) => Ok(ChatTerminalInput::Line(editor::joined(&text))),
+                    Signal::CtrlD => Ok(ChatTerminalInput::End),
+                    _ => Ok(ChatTerminalInput::Dropped),
                 }
             }
         }
     }
 }
 
-fn unreadable(why: &str) -> Failure {
-    Failure::failed(format!("what is typed can't be read: {why}"))
+fn unreadable(why: &str) -> CommandFailure {
+    CommandFailure::failed(format!("what is typed can't be read: {why}"))
 }
 
 /// Lines as they come, read by a thread of its own. One that ends with a backslash goes on in the next.
@@ -77,7 +79,7 @@ fn piped() -> Result<mpsc::Receiver<Result<String>>> {
         }
     };
     let spawned = std::thread::Builder::new().name("lines".to_owned()).spawn(work);
-    spawned.map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+    spawned.map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
     Ok(receiver)
 }
 

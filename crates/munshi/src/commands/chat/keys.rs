@@ -6,11 +6,11 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 
 /// While it lives, keys are kept as they are for the line that follows: Ctrl-D too, which the terminal would otherwise
 /// take for an end and forget. Nothing of them is shown between the words. Ctrl-C stops the answer, as ever.
-pub(super) struct Kept {
+pub(super) struct TerminalModeGuard {
     before: Termios,
 }
 
-impl Kept {
+impl TerminalModeGuard {
     /// None where nobody sits at a terminal.
     pub(super) fn keep() -> Option<Self> {
         let input = stdin();
@@ -22,7 +22,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for TerminalModeGuard {
     fn drop(&mut self) {
         // Where the terminal is gone there is nothing to put back.
         let _put_back = tcsetattr(stdin(), OptionalActions::Now, &self.before);

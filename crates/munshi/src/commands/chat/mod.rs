@@ -23,13 +23,13 @@ use munshi_config::Config;
 use munshi_types::tier::TierName;
 use munshi_types::{Language, TenantName};
 
-use super::ask::desk::{Desk, Wanted};
-use super::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::ask::desk::{AskClient, AskTarget};
+use super::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ChatArguments {
     /// With whom: a binding. Without it the only one there is, or one of a list
     binding: Option<TierName>,
     /// Who speaks: name, phone, e-mail, @handle or id; somebody new where nobody is known so. Without it you, as the
@@ -46,27 +46,26 @@ pub(crate) struct Arguments {
     #[arg(long, env = "MUNSHI_KEY", hide_env_values = true)]
     key: Option<String>,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &ChatArguments) -> Result<()> {
     if context.output.is_json() {
-        return Err(
-            Failure::usage("a conversation is no JSON").hint("for programs: munshi ask BINDING --jsonl")
-        );
+        return Err(CommandFailure::usage("a conversation is no JSON")
+            .hint("for programs: munshi ask BINDING --jsonl"));
     }
     let config = context.config()?;
     context.block_on(async {
         let chosen = choose::binding(context, &config, arguments).await?;
         let Some((tenant, binding)) = chosen else { return Ok(()) };
-        let wanted = Wanted {
+        let wanted = AskTarget {
             binding: &binding,
             tenant: tenant.as_ref(),
             language: arguments.language,
             key: arguments.key.as_deref(),
             operator: &arguments.operator,
         };
-        let mut desk = Desk::open(context, &config, &wanted).await?;
+        let mut desk = AskClient::open(context, &config, &wanted).await?;
         let talked = talk::talk(context, &config, &mut desk, arguments.person.as_deref()).await;
         desk.close().await;
         talked
@@ -74,10 +73,10 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// Talks with a binding as the tenant's owner, until they leave.
-pub(super) async fn with(context: &Context, config: &Config, binding: &TierName) -> Result<()> {
-    let operator = Operator::named("demo");
-    let wanted = Wanted { binding, tenant: None, language: None, key: None, operator: &operator };
-    let mut desk = Desk::open(context, config, &wanted).await?;
+pub(super) async fn with(context: &CommandContext, config: &Config, binding: &TierName) -> Result<()> {
+    let operator = OperatorArguments::named("demo");
+    let wanted = AskTarget { binding, tenant: None, language: None, key: None, operator: &operator };
+    let mut desk = AskClient::open(context, config, &wanted).await?;
     let talked = talk::talk(context, config, &mut desk, None).await;
     desk.close().await;
     talked

@@ -4,17 +4,17 @@ use std::fs::{OpenOptions, Permissions};
 use std::path::{Path, PathBuf};
 
 use munshi_config::Config;
-use munshi_tiers::Resolution;
+use munshi_tiers::BindingResolution;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 use crate::wiring::folder;
 
 /// The file, made where it is not there yet.
-pub(super) fn file(config: &Config, place: &Resolution) -> Result<PathBuf> {
+pub(super) fn file(config: &Config, place: &BindingResolution) -> Result<PathBuf> {
     let home = config.data.dir.join("chat").join(place.tenant_name.as_str());
     let file = home.join(format!("{}.txt", place.binding_name));
     make(&home, &file).map_err(|error| {
-        Failure::failed(format!("what is typed can't be kept in {}: {error}", file.display()))
+        CommandFailure::failed(format!("what is typed can't be kept in {}: {error}", file.display()))
             .hint("see that the data folder can be written to")
     })?;
     Ok(file)

@@ -2,29 +2,29 @@
 
 use std::io::{IsTerminal, Write};
 
-use munshi_agent::Event;
+use munshi_agent::RunEvent;
 use serde_json::Value;
 
-use super::wrap::Wrap;
-use crate::commands::ask::reply::{Listener, Told, Watched, short};
+use super::wrap::WordWrapper;
+use crate::commands::ask::reply::{AskEventListener, AskReply, TerminalAskListener, short};
 use crate::failure::Result;
-use crate::output::Output;
+use crate::output::CommandOutput;
 use crate::output::without_commands;
 
 /// Words as they come, what tools do dimly between them, and what one could say next by numbers.
-pub(super) struct Screen {
-    output: Output,
-    watched: Watched,
+pub(super) struct ChatScreen {
+    output: CommandOutput,
+    watched: TerminalAskListener,
     /// None where the words go elsewhere than to a terminal.
-    wrap: Option<Wrap>,
+    wrap: Option<WordWrapper>,
     /// Whether the mark that something is being thought about stands on the line.
     waits: bool,
 }
 
-impl Screen {
-    pub(super) fn new(output: Output, server: Option<std::net::SocketAddr>) -> Self {
-        let watched = Watched::new(output).beside_server(server);
-        let mut screen = Self { output, watched, wrap: columns().and_then(Wrap::new), waits: false };
+impl ChatScreen {
+    pub(super) fn new(output: CommandOutput, server: Option<std::net::SocketAddr>) -> Self {
+        let watched = TerminalAskListener::new(output).beside_server(server);
+        let mut screen = Self { output, watched, wrap: columns().and_then(WordWrapper::new), waits: false };
         screen.wait();
         screen
     }
@@ -46,7 +46,7 @@ impl Screen {
     }
 
     /// After the answer. Gives what the numbers stand for.
-    pub(super) fn end(&mut self, told: &Told) -> Result<Vec<String>> {
+    pub(super) fn end(&mut self, told: &AskReply) -> Result<Vec<String>> {
         self.settle();
         self.flush()?;
         self.watched.end_of_answer(told)?;
@@ -69,8 +69,8 @@ impl Screen {
 
     /// The word that waited for its end.
     fn flush(&mut self) -> Result<()> {
-        match self.wrap.as_mut().map(Wrap::finish) {
-            Some(text) => self.watched.hear(&Event::Token { text }),
+        match self.wrap.as_mut().map(WordWrapper::finish) {
+            Some(text) => self.watched.hear(&RunEvent::Token { text }),
             None => Ok(()),
         }
     }
@@ -90,38 +90,39 @@ impl Screen {
     }
 }
 
-impl Listener for Screen {
-    fn hear(&mut self, event: &Event) -> Result<()> {
+impl AskEventListener for ChatScreen {
+    fn hear(&mut self, event: &RunEvent) -> Result<()> {
         let is_shown = match event {
-            Event::Token { text } => !text.is_empty(),
-            Event::ToolCall { .. } | Event::ToolResult { .. } | Event::Reset { .. } | Event::Error { .. } => {
-                true
-            }
-            Event::Thinking { .. }
-            | Event::Approval { .. }
-            | Event::Suggestions { .. }
-            | Event::Done { .. } => false,
+            RunEvent::Token { text } => !text.is_empty(),
+            RunEvent::ToolCall { .. }
+            | RunEvent::ToolResult { .. }
+            | RunEvent::Reset { .. }
+            | RunEvent::Error { .. } => true,
+            RunEvent::Thinking { .. }
+            | RunEvent::Approval { .. }
+            | RunEvent::Suggestions { .. }
+            | RunEvent::Done { .. } => false,
         };
         if is_shown {
             self.settle();
         }
-        if let (Event::Token { text }, Some(wrap)) = (event, &mut self.wrap) {
+        if let (RunEvent::Token { text }, Some(wrap)) = (event, &mut self.wrap) {
             let text = wrap.push(text);
-            return self.watched.hear(&Event::Token { text });
+            return self.watched.hear(&RunEvent::Token { text });
         }
         if is_shown {
             self.flush()?;
         }
         match event {
-            Event::ToolCall { tool, arguments, .. } => {
+            RunEvent::ToolCall { tool, arguments, .. } => {
                 self.watched.beside(&format!("→ {tool}{}", named_in(arguments)))
             }
             // What came of it is for the answer to say; /why has all of it.
-            Event::ToolResult { ok: true, result, .. } => {
+            RunEvent::ToolResult { ok: true, result, .. } => {
                 self.watched.keep(result);
                 Ok(())
             }
-            Event::ToolResult { tool, result, .. } => {
+            RunEvent::ToolResult { tool, result, .. } => {
                 let why = result["code"].as_str().map_or_else(|| short(result), str::to_owned);
                 self.watched.beside(&format!("✗ {tool}: {}", why.replace('_', " ")))
             }

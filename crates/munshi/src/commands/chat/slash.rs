@@ -14,7 +14,7 @@ pub(super) const COMMANDS: [(&str, &str); 6] = [
 
 /// What was typed, if it is for the program and not for the binding.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Slash {
+pub(super) enum ChatSlashCommand {
     Tools,
     Why,
     Language(Option<String>),
@@ -26,7 +26,7 @@ pub(super) enum Slash {
 }
 
 /// None for what is said. Two slashes say one.
-pub(super) fn read(typed: &str) -> Option<Slash> {
+pub(super) fn read(typed: &str) -> Option<ChatSlashCommand> {
     let line = typed.trim();
     if !line.starts_with('/') || line.starts_with("//") || line.contains('\n') {
         return None;
@@ -34,13 +34,13 @@ pub(super) fn read(typed: &str) -> Option<Slash> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
     Some(match word {
-        "/tools" => Slash::Tools,
-        "/why" => Slash::Why,
-        "/language" | "/lang" => Slash::Language(rest),
-        "/cost" => Slash::Cost,
-        "/help" | "/?" => Slash::Help,
-        "/quit" | "/exit" | "/q" => Slash::Quit,
-        other => Slash::Unknown(unknown(other)),
+        "/tools" => ChatSlashCommand::Tools,
+        "/why" => ChatSlashCommand::Why,
+        "/language" | "/lang" => ChatSlashCommand::Language(rest),
+        "/cost" => ChatSlashCommand::Cost,
+        "/help" | "/?" => ChatSlashCommand::Help,
+        "/quit" | "/exit" | "/q" => ChatSlashCommand::Quit,
+        other => ChatSlashCommand::Unknown(unknown(other)),
     })
 }
 
@@ -67,10 +67,10 @@ mod tests {
 
     #[test]
     fn a_slash_is_for_the_program_and_two_are_for_the_binding() {
-        assert_eq!(read(" /tools "), Some(Slash::Tools));
-        assert_eq!(read("/language  hi"), Some(Slash::Language(Some("hi".to_owned()))));
-        assert_eq!(read("/language"), Some(Slash::Language(None)));
-        assert!(matches!(read("/tool"), Some(Slash::Unknown(hint)) if hint.contains("/tools")));
+        assert_eq!(read(" /tools "), Some(ChatSlashCommand::Tools));
+        assert_eq!(read("/language  hi"), Some(ChatSlashCommand::Language(Some("hi".to_owned()))));
+        assert_eq!(read("/language"), Some(ChatSlashCommand::Language(None)));
+        assert!(matches!(read("/tool"), Some(ChatSlashCommand::Unknown(hint)) if hint.contains("/tools")));
         for said in ["hello", "1/2 kg", "//etc", "राम / श्याम", "/tools\nand more"] {
             assert_eq!(read(said), None, "{said}");
         }
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn every_command_that_is_listed_is_known() {
         for (name, _) in COMMANDS {
-            assert!(!matches!(read(name), None | Some(Slash::Unknown(_))), "{name}");
+            assert!(!matches!(read(name), None | Some(ChatSlashCommand::Unknown(_))), "{name}");
         }
         assert_eq!((rest_of("/w"), rest_of("/"), rest_of("/why")), (Some("hy"), None, None));
     }

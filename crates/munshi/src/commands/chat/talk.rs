@@ -1,53 +1,53 @@
 //! The conversation, message by message, until somebody leaves.
 
-use munshi_agent::Usage;
+use munshi_agent::TurnUsage;
 use munshi_config::Config;
 use munshi_tiers::contract;
 use munshi_types::Language;
 
-use super::editor::Colours;
-use super::input::{Input, Typed};
-use super::keys::Kept;
-use super::screen::Screen;
-use super::slash::{self, COMMANDS, Slash};
+use super::editor::EditorColours;
+use super::input::{ChatTerminalInput, ChatTerminalSource};
+use super::keys::TerminalModeGuard;
+use super::screen::ChatScreen;
+use super::slash::{self, COMMANDS, ChatSlashCommand};
 use super::{past, why};
 use crate::commands::ask::checked;
-use crate::commands::ask::desk::Desk;
-use crate::commands::ask::reply::Told;
-use crate::commands::ask::who::Who;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
+use crate::commands::ask::desk::AskClient;
+use crate::commands::ask::reply::AskReply;
+use crate::commands::ask::who::AskSpeaker;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::output::table::{Cell, Table, Tone, harmless};
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell, harmless};
 use crate::wiring::installed;
 
 struct Talk<'a> {
-    context: &'a Context,
-    desk: &'a mut Desk,
+    context: &'a CommandContext,
+    desk: &'a mut AskClient,
     person: Option<String>,
-    who: Who,
-    last: Option<Told>,
+    who: AskSpeaker,
+    last: Option<AskReply>,
     /// What the numbers stand for that were shown last.
     offered: Vec<String>,
-    used: Usage,
+    used: TurnUsage,
     /// Whether nobody knows the price of something that was used.
     is_unpriced: bool,
     turns: u32,
 }
 
 pub(super) async fn talk(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
-    desk: &mut Desk,
+    desk: &mut AskClient,
     person: Option<&str>,
 ) -> Result<()> {
     let who = desk.who(person).await?;
     let colours = match context.output.paint().on(&std::io::stdout()) {
-        Painter::Colour => Colours::Shown,
-        Painter::Plain => Colours::Plain,
+        TextStyler::Colour => EditorColours::Shown,
+        TextStyler::Plain => EditorColours::Plain,
     };
-    let mut input = Input::open(|| past::file(config, desk.place()), colours)?;
+    let mut input = ChatTerminalSource::open(|| past::file(config, desk.place()), colours)?;
     let mut talk = Talk {
         context,
         desk,
@@ -55,7 +55,7 @@ pub(super) async fn talk(
         who,
         last: None,
         offered: Vec::new(),
-        used: Usage::default(),
+        used: TurnUsage::default(),
         is_unpriced: false,
         turns: 0,
     };
@@ -68,18 +68,18 @@ pub(super) async fn talk(
             failure = talk.desk.interruption(), if !input.is_terminal() => return Err(failure),
         };
         let line = match typed {
-            Typed::End => return Ok(()),
-            Typed::Dropped if was_dropped => return Ok(()),
-            Typed::Dropped => {
+            ChatTerminalInput::End => return Ok(()),
+            ChatTerminalInput::Dropped if was_dropped => return Ok(()),
+            ChatTerminalInput::Dropped => {
                 talk.aside("(Ctrl-C once more, Ctrl-D or /quit leaves)");
                 was_dropped = true;
                 continue;
             }
-            Typed::Line(line) => line,
+            ChatTerminalInput::Line(line) => line,
         };
         was_dropped = false;
         match slash::read(&line) {
-            Some(Slash::Quit) => return Ok(()),
+            Some(ChatSlashCommand::Quit) => return Ok(()),
             Some(command) => talk.command(command).await?,
             None if line.trim().is_empty() => {}
             None => talk.say(slash::said(&line), input.is_terminal()).await?,
@@ -116,8 +116,8 @@ impl Talk<'_> {
         if let Err(failure) = checked(&text) {
             return self.told(failure, is_terminal);
         }
-        let mut screen = Screen::new(self.context.output, self.desk.server());
-        let kept = if is_terminal { Kept::keep() } else { None };
+        let mut screen = ChatScreen::new(self.context.output, self.desk.server());
+        let kept = if is_terminal { TerminalModeGuard::keep() } else { None };
         let asked = self.desk.ask(&self.who, &text, &mut screen).await;
         drop(kept);
         match asked {
@@ -135,7 +135,7 @@ impl Talk<'_> {
         }
     }
 
-    fn told(&self, failure: Failure, is_terminal: bool) -> Result<()> {
+    fn told(&self, failure: CommandFailure, is_terminal: bool) -> Result<()> {
         if !is_terminal {
             return Err(failure);
         }
@@ -153,7 +153,7 @@ impl Talk<'_> {
         offered.cloned().unwrap_or_else(|| line.to_owned())
     }
 
-    fn count(&mut self, told: &Told) {
+    fn count(&mut self, told: &AskReply) {
         let usage = &told.outcome.usage;
         self.turns += 1;
         self.used.input_tokens += usage.input_tokens;
@@ -166,13 +166,13 @@ impl Talk<'_> {
         }
     }
 
-    async fn command(&mut self, command: Slash) -> Result<()> {
+    async fn command(&mut self, command: ChatSlashCommand) -> Result<()> {
         match command {
-            Slash::Help => self.help(),
-            Slash::Tools => self.tools(),
-            Slash::Cost => self.cost(),
-            Slash::Language(language) => self.language(language).await,
-            Slash::Why => match &self.last {
+            ChatSlashCommand::Help => self.help(),
+            ChatSlashCommand::Tools => self.tools(),
+            ChatSlashCommand::Cost => self.cost(),
+            ChatSlashCommand::Language(language) => self.language(language).await,
+            ChatSlashCommand::Why => match &self.last {
                 Some(told) => {
                     let words = why::words(self.desk, told).await?;
                     self.context.output.say(&words)
@@ -182,11 +182,11 @@ impl Talk<'_> {
                     Ok(())
                 }
             },
-            Slash::Unknown(hint) => {
+            ChatSlashCommand::Unknown(hint) => {
                 self.aside(&hint);
                 Ok(())
             }
-            Slash::Quit => Ok(()),
+            ChatSlashCommand::Quit => Ok(()),
         }
     }
 
@@ -204,7 +204,7 @@ impl Talk<'_> {
     fn tools(&self) -> Result<()> {
         let place = self.desk.place();
         let known = installed::tools()?;
-        let mut table = Table::new(&["TOOL", "DOES", "WHAT"]);
+        let mut table = OutputTable::new(&["TOOL", "DOES", "WHAT"]);
         for name in contract::tools(&place.team.body, &place.agent.body) {
             let spec = known.iter().find(|spec| spec.name == name);
             let does = match spec {
@@ -214,9 +214,9 @@ impl Talk<'_> {
             };
             let about = spec.map_or("", |spec| spec.description.split(". ").next().unwrap_or_default());
             table.row([
-                Cell::new(name.to_string(), Tone::Plain),
-                Cell::new(does, Tone::Plain),
-                Cell::short(&harmless(about), 70, Tone::Dim),
+                OutputTableCell::new(name.to_string(), OutputCellStyle::Plain),
+                OutputTableCell::new(does, OutputCellStyle::Plain),
+                OutputTableCell::short(&harmless(about), 70, OutputCellStyle::Dim),
             ]);
         }
         let painter = self.context.output.paint().on(&std::io::stdout());

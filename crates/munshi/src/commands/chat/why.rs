@@ -3,13 +3,13 @@
 use munshi_agent::decisions;
 use munshi_store::Tx;
 
-use crate::commands::ask::desk::Desk;
-use crate::commands::ask::reply::{Told, short, summary};
+use crate::commands::ask::desk::AskClient;
+use crate::commands::ask::reply::{AskReply, short, summary};
 use crate::failure::Result;
 use crate::output::table::harmless;
 
 /// How it was decided, by what, and at what cost.
-pub(super) async fn words(desk: &Desk, told: &Told) -> Result<String> {
+pub(super) async fn words(desk: &AskClient, told: &AskReply) -> Result<String> {
     let (run, tenant) = (told.outcome.run, desk.place().tenant);
     let read = move |tx: &mut Tx<'_>| -> Result<_> {
         Ok((decisions::answered_by(tx, run)?, decisions::prompt_of(tx, run)?))
@@ -53,7 +53,7 @@ pub(super) async fn words(desk: &Desk, told: &Told) -> Result<String> {
     Ok(lines.join("\n"))
 }
 
-fn state(told: &Told) -> String {
+fn state(told: &AskReply) -> String {
     match &told.outcome.halt {
         Some(halt) => format!("halted: {}", halt.code()),
         None => told.outcome.state.as_str().replace('_', " "),

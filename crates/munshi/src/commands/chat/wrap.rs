@@ -7,7 +7,7 @@ const NARROWEST: usize = 20;
 
 /// Breaks lines before a word that would not fit. The last word waits until its end is known.
 #[derive(Debug)]
-pub(super) struct Wrap {
+pub(super) struct WordWrapper {
     columns: usize,
     /// How far the line has come.
     at: usize,
@@ -16,7 +16,7 @@ pub(super) struct Wrap {
     blanks: String,
 }
 
-impl Wrap {
+impl WordWrapper {
     /// None where the width is not known or too small.
     pub(super) fn new(columns: usize) -> Option<Self> {
         let (word, blanks) = (String::new(), String::new());
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn wrapped(pieces: &[&str]) -> String {
-        let mut wrap = Wrap::new(20).unwrap();
+        let mut wrap = WordWrapper::new(20).unwrap();
         let mut out: String = pieces.iter().map(|piece| wrap.push(piece)).collect();
         out += &wrap.finish();
         out
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(wrapped(&letters.iter().map(String::as_str).collect::<Vec<_>>()), broken);
         assert_eq!(wrapped(&["1. राम – ₹300\n2. + சீதா"]), "1. राम – ₹300\n2. + சீதா");
         assert_eq!(wrapped(&["a ", "0123456789012345678901234", " b"]), "a\n0123456789012345678901234\nb");
-        assert!(Wrap::new(10).is_none());
+        assert!(WordWrapper::new(10).is_none());
     }
 
     #[test]

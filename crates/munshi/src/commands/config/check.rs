@@ -2,17 +2,17 @@
 
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
-use crate::wiring::models::Models;
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::models::GatewayModels;
 
-pub(super) fn run(context: &Context) -> Result<()> {
+pub(super) fn run(context: &CommandContext) -> Result<()> {
     let sources = context.sources();
     let config = context.config()?;
     // The store reads its address more closely than the settings do.
-    Database::of(&config)?;
-    let models = Models::of(&config)?;
+    ConfiguredDatabase::of(&config)?;
+    let models = GatewayModels::of(&config)?;
     let file = sources.file().map(|path| path.display().to_string());
     let value = json!({ "ok": true, "file": file, "warnings": models.warnings });
     context.output.answer(&value, |_, _| {

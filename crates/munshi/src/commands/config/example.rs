@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
-pub(super) fn run(context: &Context) -> Result<()> {
+pub(super) fn run(context: &CommandContext) -> Result<()> {
     let example = munshi_config::example();
     context.output.answer(&json!({ "toml": example }), |_, _| example.clone())
 }

@@ -6,11 +6,11 @@ mod show;
 
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum ConfigCommand {
     /// Print every setting, its value and where that came from; secrets are dots
     Show,
     /// Read the settings and list every problem
@@ -19,10 +19,10 @@ pub(crate) enum Command {
     Example,
 }
 
-pub(super) fn run(context: &Context, command: &Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: &ConfigCommand) -> Result<()> {
     match command {
-        Command::Show => show::run(context),
-        Command::Check => check::run(context),
-        Command::Example => example::run(context),
+        ConfigCommand::Show => show::run(context),
+        ConfigCommand::Check => check::run(context),
+        ConfigCommand::Example => example::run(context),
     }
 }

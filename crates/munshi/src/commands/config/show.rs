@@ -1,8 +1,8 @@
 //! `munshi config show`
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
-pub(super) fn run(context: &Context) -> Result<()> {
+pub(super) fn run(context: &CommandContext) -> Result<()> {
     context.output.answer(&context.config()?.show(), |show, _| show.to_string())
 }

@@ -2,31 +2,31 @@
 
 use clap::Args;
 use munshi_connectors::rows;
-use munshi_types::{ConnectorName, Ids};
+use munshi_types::{ConnectorName, IdGenerator};
 use serde_json::json;
 
 use super::missing;
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorAcceptArguments {
     name: ConnectorName,
     /// Only show what changed
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &ConnectorAcceptArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let (now, only_show) = (context.now(), arguments.dry_run);
     let name = arguments.name.to_string();
     let (accepted, changed) = context.block_on(async {
@@ -44,14 +44,14 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             let changed = last.map(|last| rows::differences(&last.tools, &newest)).unwrap_or_default();
             let accepted = match only_show {
                 true => seen.first().map(|newest| newest.accepted_at.is_none()),
-                false => rows::accept(tx, &asked, &by, now, &Ids::system())?,
+                false => rows::accept(tx, &asked, &by, now, &IdGenerator::system())?,
             };
             Ok(Some((accepted, changed)))
         });
         found.await?.ok_or_else(|| missing(&arguments.name))
     })?;
     let Some(accepted) = accepted else {
-        let failure = Failure::not_found(format!("the connector {name} has never shown its tools"));
+        let failure = CommandFailure::not_found(format!("the connector {name} has never shown its tools"));
         return Err(failure.hint("it has to run once: `munshi serve`, then `munshi connector list`"));
     };
     context.output.answer(

@@ -1,23 +1,23 @@
 //! `munshi connector list`
 
 use clap::Args;
-use munshi_connectors::declared::{Entry, Reached};
-use munshi_connectors::{Standing, State, rows};
+use munshi_connectors::declared::{ConnectorEntry, ConnectorTransport};
+use munshi_connectors::{ConnectorState, ConnectorStatus, rows};
 use munshi_types::{ConnectorName, TenantName};
 use serde::Serialize;
 
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorListArguments {
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -31,11 +31,11 @@ struct Item {
     name: ConnectorName,
     reached: String,
     /// On each node that runs it; empty where none does.
-    nodes: Vec<Standing>,
+    nodes: Vec<ConnectorStatus>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &ConnectorListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let now = context.now();
     let listing = context.block_on(async {
         let db = database.open().await?;
@@ -59,34 +59,40 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&listing, words)
 }
 
-fn reached(entry: &Entry) -> String {
+fn reached(entry: &ConnectorEntry) -> String {
     match entry.reached() {
-        Ok(Reached::Child) => entry.command.join(" "),
-        Ok(Reached::Http(url)) => url.to_string(),
-        Ok(Reached::OpenApi(..)) => format!("openapi: {}", entry.openapi.as_deref().unwrap_or_default()),
-        Ok(Reached::Inside(name)) => format!("inside: {name}"),
+        Ok(ConnectorTransport::Child) => entry.command.join(" "),
+        Ok(ConnectorTransport::Http(url)) => url.to_string(),
+        Ok(ConnectorTransport::OpenApi(..)) => {
+            format!("openapi: {}", entry.openapi.as_deref().unwrap_or_default())
+        }
+        Ok(ConnectorTransport::Inside(name)) => format!("inside: {name}"),
         Err(what) => what,
     }
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No connectors yet. `munshi connector add NAME -- COMMAND` adds one.\n".to_owned();
     }
     let mut table =
-        Table::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "REACHED BY"]);
+        OutputTable::new(&["NAME", "STATE", "TOOLS", "CONFINED", "SERVER", "SINCE (UTC)", "REACHED BY"]);
     let mut notes = String::new();
     for item in &listing.items {
-        let unknown = Standing { state: State::Stopped, ..Standing::default() };
+        let unknown = ConnectorStatus { state: ConnectorState::Stopped, ..ConnectorStatus::default() };
         for standing in item.nodes.iter().chain(item.nodes.is_empty().then_some(&unknown)) {
             table.row([
                 item.name.as_str().into(),
                 state(standing, item.nodes.is_empty()),
                 standing.tools.to_string().into(),
                 confined(standing),
-                Cell::short(&format!("{} {}", standing.server, standing.version), 30, Tone::Plain),
+                OutputTableCell::short(
+                    &format!("{} {}", standing.server, standing.version),
+                    30,
+                    OutputCellStyle::Plain,
+                ),
                 standing.since.map_or_else(|| "-".to_owned(), moment).into(),
-                Cell::short(&item.reached, 50, Tone::Dim),
+                OutputTableCell::short(&item.reached, 50, OutputCellStyle::Dim),
             ]);
             notes += &remarks(&item.name, standing, painter);
         }
@@ -94,34 +100,38 @@ fn words(listing: &Listing, painter: Painter) -> String {
     table.render(painter) + &notes
 }
 
-fn state(standing: &Standing, is_unknown: bool) -> Cell {
+fn state(standing: &ConnectorStatus, is_unknown: bool) -> OutputTableCell {
     match standing.state {
-        _ if is_unknown => Cell::new("not running", Tone::Dim),
-        State::Ready if standing.held => Cell::new("held", Tone::Doubtful),
-        State::Ready if standing.is_unsafe() => Cell::new("ready, UNSAFE", Tone::Doubtful),
-        State::Ready => Cell::new("ready", Tone::Good),
-        State::Starting | State::Restarting => Cell::new(standing.state.as_str(), Tone::Doubtful),
-        State::WantsLogin => Cell::new("wants a login", Tone::Doubtful),
-        State::Degraded => Cell::new("DEGRADED", Tone::Bad),
-        State::Stopped => Cell::new("stopped", Tone::Dim),
+        _ if is_unknown => OutputTableCell::new("not running", OutputCellStyle::Dim),
+        ConnectorState::Ready if standing.held => OutputTableCell::new("held", OutputCellStyle::Doubtful),
+        ConnectorState::Ready if standing.is_unsafe() => {
+            OutputTableCell::new("ready, UNSAFE", OutputCellStyle::Doubtful)
+        }
+        ConnectorState::Ready => OutputTableCell::new("ready", OutputCellStyle::Good),
+        ConnectorState::Starting | ConnectorState::Restarting => {
+            OutputTableCell::new(standing.state.as_str(), OutputCellStyle::Doubtful)
+        }
+        ConnectorState::WantsLogin => OutputTableCell::new("wants a login", OutputCellStyle::Doubtful),
+        ConnectorState::Degraded => OutputTableCell::new("DEGRADED", OutputCellStyle::Bad),
+        ConnectorState::Stopped => OutputTableCell::new("stopped", OutputCellStyle::Dim),
     }
 }
 
-fn confined(standing: &Standing) -> Cell {
+fn confined(standing: &ConnectorStatus) -> OutputTableCell {
     match standing.confined {
-        Some(true) => Cell::new("yes", Tone::Good),
-        Some(false) => Cell::new("NO", Tone::Doubtful),
-        None => Cell::new("-", Tone::Dim),
+        Some(true) => OutputTableCell::new("yes", OutputCellStyle::Good),
+        Some(false) => OutputTableCell::new("NO", OutputCellStyle::Doubtful),
+        None => OutputTableCell::new("-", OutputCellStyle::Dim),
     }
 }
 
 /// What a person has to know beside the row.
-fn remarks(name: &ConnectorName, standing: &Standing, painter: Painter) -> String {
+fn remarks(name: &ConnectorName, standing: &ConnectorStatus, painter: TextStyler) -> String {
     let mut said = String::new();
-    if standing.state == State::Degraded || standing.state == State::Restarting {
+    if standing.state == ConnectorState::Degraded || standing.state == ConnectorState::Restarting {
         said += &format!("{name}: {}. `munshi connector logs {name}` shows what it said.\n", standing.why);
     }
-    if standing.state == State::WantsLogin {
+    if standing.state == ConnectorState::WantsLogin {
         said += &format!(
             "{name}: its service wants somebody to sign in. `munshi connector login {name}` begins that.\n"
         );

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_config::Config;
-use munshi_connectors::login::{Back, Begun, LIFE, Returned};
-use munshi_connectors::{Logins, rows};
-use munshi_safety::audit::Actor;
+use munshi_connectors::login::{LIFE, OAuthCallback, OAuthReturnUrls, PendingOAuthLogin};
+use munshi_connectors::{ConnectorLogins, rows};
+use munshi_safety::audit::AuditActor;
 use munshi_safety::vault::Vault;
 use munshi_store::Db;
 use munshi_types::{ConnectorName, TenantId};
@@ -16,12 +16,12 @@ use tokio::net::tcp::OwnedWriteHalf;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::missing;
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
-use crate::wiring::lock::Lock;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::lock::DatabaseLock;
 use crate::wiring::{account, connectors, vault};
 
 /// How often one looks whether somebody has come back to the server.
@@ -32,31 +32,31 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST: u64 = 16 * 1024;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorLoginArguments {
     name: ConnectorName,
     /// With a code that is typed on another device, where the service has that
     #[arg(long)]
     device: bool,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 /// What is asked of whom.
 struct Asking<'a> {
-    context: &'a Context,
-    logins: Logins,
+    context: &'a CommandContext,
+    logins: ConnectorLogins,
     tenant: TenantId,
     name: &'a ConnectorName,
-    by: Actor,
+    by: AuditActor,
     /// What seals a link for whoever sits at this machine; none where somebody has an account to sign in with.
     vault: Option<Vault>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &ConnectorLoginArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let name = &arguments.name;
     context.block_on(async {
         let db = database.open().await?;
@@ -87,9 +87,9 @@ async fn known(db: &Db, tenant: TenantId, name: &ConnectorName) -> Result<()> {
 }
 
 /// Where a browser can come back to: the server that people open, if one runs as far as can be seen from here.
-fn server(config: &Config, database: &Database) -> Option<String> {
+fn server(config: &Config, database: &ConfiguredDatabase) -> Option<String> {
     match database.file() {
-        Some(file) => Lock::address(file).map(|address| account::base_url(config, address)),
+        Some(file) => DatabaseLock::address(file).map(|address| account::base_url(config, address)),
         None => account::public_url(config),
     }
 }
@@ -116,7 +116,7 @@ impl Asking<'_> {
     }
 
     async fn with_code(&self) -> Result<()> {
-        let back = Back { redirect: "http://127.0.0.1/".to_owned(), document: None };
+        let back = OAuthReturnUrls { redirect: "http://127.0.0.1/".to_owned(), document: None };
         let code = self.logins.begin_with_code(self.tenant, self.name, &back, self.by.clone()).await?;
         let place = code.whole.as_deref().unwrap_or(&code.place);
         let words = format!("Open {place} and type {}. Waiting…", code.user_code);
@@ -149,10 +149,11 @@ impl Asking<'_> {
 
     /// No server runs: the browser comes back to this very command, on this machine.
     async fn here(&self) -> Result<()> {
-        let failed = |error: std::io::Error| Failure::failed(format!("nobody can come back here: {error}"));
+        let failed =
+            |error: std::io::Error| CommandFailure::failed(format!("nobody can come back here: {error}"));
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let back = Back { redirect: format!("http://{address}/"), document: None };
+        let back = OAuthReturnUrls { redirect: format!("http://{address}/"), document: None };
         let begun = self.logins.begin(self.tenant, self.name, &back, self.by.clone()).await?;
         let to = begun.to.as_str();
         let words = format!("Open this on this machine and sign in there. Waiting…\n\n  {to}\n");
@@ -164,22 +165,23 @@ impl Asking<'_> {
     }
 }
 
-fn too_late() -> Failure {
-    Failure::failed("nobody signed in within a quarter of an hour").hint("run this again for another link")
+fn too_late() -> CommandFailure {
+    CommandFailure::failed("nobody signed in within a quarter of an hour")
+        .hint("run this again for another link")
 }
 
 /// Ends only when somebody presses Ctrl-C.
-async fn interruption() -> Failure {
+async fn interruption() -> CommandFailure {
     if tokio::signal::ctrl_c().await.is_err() {
         // Where signals can't be heard, the system's own way ends the program.
         std::future::pending::<()>().await;
     }
-    Failure::failed("interrupted: nobody was let in").hint("run this again for another link")
+    CommandFailure::failed("interrupted: nobody was let in").hint("run this again for another link")
 }
 
 /// What a browser brings as the answer to this login. Others, such as one that asks for an icon or comes with another's
 /// answer, get nothing and end nothing.
-async fn returned(listener: &TcpListener, begun: &Begun) -> std::io::Result<Returned> {
+async fn returned(listener: &TcpListener, begun: &PendingOAuthLogin) -> std::io::Result<OAuthCallback> {
     loop {
         let (line, _) = listener.accept().await?;
         match answered(line, begun).await {
@@ -190,14 +192,14 @@ async fn returned(listener: &TcpListener, begun: &Begun) -> std::io::Result<Retu
     }
 }
 
-async fn answered(line: TcpStream, begun: &Begun) -> std::io::Result<Option<Returned>> {
+async fn answered(line: TcpStream, begun: &PendingOAuthLogin) -> std::io::Result<Option<OAuthCallback>> {
     let (read, mut write) = line.into_split();
     let mut first = String::new();
     let mut read = BufReader::new(tokio::io::AsyncReadExt::take(read, LONGEST));
     tokio::time::timeout(PATIENCE, read.read_line(&mut first)).await.map_err(std::io::Error::other)??;
     let path = first.split(' ').nth(1).unwrap_or_default();
     let query = path.split_once('?').map(|(_, query)| query).unwrap_or_default();
-    let returned: Option<Returned> = serde_urlencoded::from_str(query).ok();
+    let returned: Option<OAuthCallback> = serde_urlencoded::from_str(query).ok();
     let returned = returned.filter(|returned| begun.is_answered_by(returned));
     let (status, words) = match returned.is_some() {
         true => ("200 OK", "Munshi has your answer. You can close this page."),

@@ -8,26 +8,26 @@ use munshi_types::ConnectorName;
 use serde_json::json;
 
 use super::missing;
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::table::harmless;
 use crate::wiring::connectors;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorLogsArguments {
     name: ConnectorName,
     /// At most this many lines, the newest
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     lines: u32,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &ConnectorLogsArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let (tenant, is_known) = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;

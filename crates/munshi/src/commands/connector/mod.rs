@@ -12,50 +12,50 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use munshi_connectors::declared::{Declared, Entry, Given};
+use munshi_connectors::declared::{ConnectorEntries, ConnectorEntry, MaybeSecret};
 use munshi_connectors::rows;
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_types::{ConnectorName, Ids, Timestamp};
+use munshi_types::{ConnectorName, IdGenerator, Timestamp};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum ConnectorCommand {
     /// Declare a connector: a program that runs as our child, an address, or a service's OpenAPI document
-    Add(add::Arguments),
+    Add(add::ConnectorAddArguments),
     /// Run every check of the contract on a connector, or on any MCP server
-    Test(test::Arguments),
+    Test(test::ConnectorTestArguments),
     /// List connectors and how they are
-    List(list::Arguments),
+    List(list::ConnectorListArguments),
     /// Show what a connector said beside its answers
-    Logs(logs::Arguments),
+    Logs(logs::ConnectorLogsArguments),
     /// Let Munshi into a connector's service, in a browser or with a code
-    Login(login::Arguments),
+    Login(login::ConnectorLoginArguments),
     /// Say that somebody has looked at a connector's changed tools
-    Accept(accept::Arguments),
+    Accept(accept::ConnectorAcceptArguments),
     /// Take a connector away
-    Remove(remove::Arguments),
+    Remove(remove::ConnectorRemoveArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<ExitCode> {
+pub(super) fn run(context: &CommandContext, command: ConnectorCommand) -> Result<ExitCode> {
     match command {
-        Command::Add(arguments) => add::run(context, arguments),
-        Command::Test(arguments) => return test::run(context, arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Logs(arguments) => logs::run(context, &arguments),
-        Command::Login(arguments) => login::run(context, &arguments),
-        Command::Accept(arguments) => accept::run(context, &arguments),
-        Command::Remove(arguments) => remove::run(context, &arguments),
+        ConnectorCommand::Add(arguments) => add::run(context, arguments),
+        ConnectorCommand::Test(arguments) => return test::run(context, arguments),
+        ConnectorCommand::List(arguments) => list::run(context, &arguments),
+        ConnectorCommand::Logs(arguments) => logs::run(context, &arguments),
+        ConnectorCommand::Login(arguments) => login::run(context, &arguments),
+        ConnectorCommand::Accept(arguments) => accept::run(context, &arguments),
+        ConnectorCommand::Remove(arguments) => remove::run(context, &arguments),
     }
     .map(|()| ExitCode::SUCCESS)
 }
 
 /// How a connector is reached, as it is typed.
 #[derive(Clone, Debug, Default, Args)]
-pub(super) struct Reach {
+pub(super) struct ConnectorTransportArguments {
     /// Where it is, for a connector over HTTP
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
@@ -88,27 +88,29 @@ pub(super) struct Reach {
     command: Vec<String>,
 }
 
-impl Reach {
+impl ConnectorTransportArguments {
     fn is_given(&self) -> bool {
         self.url.is_some() || self.openapi.is_some() || !self.command.is_empty()
     }
 
-    fn entry(self) -> Result<Entry> {
+    fn entry(self) -> Result<ConnectorEntry> {
         if !self.is_given() {
-            let failure = Failure::usage("nothing says how it is reached");
+            let failure = CommandFailure::usage("nothing says how it is reached");
             return Err(
                 failure.hint("-- COMMAND for a program, --url for an address, --openapi for a document")
             );
         }
-        let given = |text: String| Given::try_from(text).map_err(|error| Failure::usage(error.to_string()));
+        let given = |text: String| {
+            MaybeSecret::try_from(text).map_err(|error| CommandFailure::usage(error.to_string()))
+        };
         let pairs = |list: Vec<String>| -> Result<_> {
             let pair = |text: String| match text.split_once('=') {
                 Some((name, value)) => Ok((name.to_owned(), given(value.to_owned())?)),
-                None => Err(Failure::usage(format!("`{text}` is no NAME=VALUE"))),
+                None => Err(CommandFailure::usage(format!("`{text}` is no NAME=VALUE"))),
             };
             list.into_iter().map(pair).collect()
         };
-        let entry = Entry {
+        let entry = ConnectorEntry {
             command: self.command,
             reads: self.reads,
             writes: self.writes,
@@ -119,9 +121,9 @@ impl Reach {
             token: self.token.map(given).transpose()?,
             headers: pairs(self.headers)?,
             environment: pairs(self.environment)?,
-            ..Entry::default()
+            ..ConnectorEntry::default()
         };
-        entry.reached().map_err(Failure::usage)?;
+        entry.reached().map_err(CommandFailure::usage)?;
         Ok(entry)
     }
 }
@@ -129,23 +131,23 @@ impl Reach {
 /// Puts another list in force and tells the audit.
 fn put(
     tx: &mut Tx<'_>,
-    declared: &Declared,
-    by: &Actor,
+    declared: &ConnectorEntries,
+    by: &AuditActor,
     note: &str,
     now: Timestamp,
 ) -> munshi_connectors::Result<i64> {
     let version = rows::put(tx, declared, &by.id, note, now)?;
-    let entry = NewEntry {
+    let entry = NewAuditEntry {
         actor: by.clone(),
-        event: Event::CONNECTORS_CHANGED,
+        event: AuditEvent::CONNECTORS_CHANGED,
         subject: "connectors".to_owned(),
         payload: json!({ "version": version, "note": note }),
     };
-    audit::append(tx, &entry, now, &Ids::system())?;
+    audit::append(tx, &entry, now, &IdGenerator::system())?;
     Ok(version)
 }
 
-fn missing(name: &ConnectorName) -> Failure {
-    Failure::not_found(format!("there is no connector called {name}"))
+fn missing(name: &ConnectorName) -> CommandFailure {
+    CommandFailure::not_found(format!("there is no connector called {name}"))
         .hint("`munshi connector list` shows those there are")
 }

@@ -6,32 +6,32 @@ use munshi_types::ConnectorName;
 use serde_json::json;
 
 use super::{missing, put};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
-use crate::wiring::given_back::Going;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::given_back::LoginRevocationPlan;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorRemoveArguments {
     name: ConnectorName,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &ConnectorRemoveArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let now = context.now();
     let (version, gone) = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let by = arguments.operator.known_in(context, &db, tenant.id).await?;
         let name = arguments.name.clone();
-        let going = Going::of((context, &config), &db, &[(tenant.id, name.clone())]).await?;
+        let going = LoginRevocationPlan::of((context, &config), &db, &[(tenant.id, name.clone())]).await?;
         let version = db.write(tenant.id, move |tx| -> munshi_connectors::Result<Option<i64>> {
             let (_, mut declared) = rows::current(tx)?;
             if declared.0.remove(&name).is_none() {
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         });
         let version = version.await?.ok_or_else(|| missing(&arguments.name))?;
         // Forgotten here first: whatever the service says, nobody uses it any more.
-        Ok::<_, Failure>((version, going.give_back().await.pop()))
+        Ok::<_, CommandFailure>((version, going.give_back().await.pop()))
     })?;
     let name = &arguments.name;
     let shown =

@@ -4,42 +4,44 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
-use munshi_connectors::contract::{self, Finding, Report, Trial, Verdict, Writes};
+use munshi_connectors::contract::{
+    self, ConnectorFinding, ConnectorTest, ConnectorTestReport, ConnectorVerdict, WriteTestMode,
+};
 use munshi_connectors::{folder_of, logs_of, rows};
 use munshi_types::{ConnectorName, TenantId};
 
-use super::{Reach, missing};
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use super::{ConnectorTransportArguments, missing};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::{Exit, Result};
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::gateway::database;
 use crate::wiring::{connectors, vault};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ConnectorTestArguments {
     /// A connector that is declared; with COMMAND or --url, a name for any server
     #[arg(default_value = "tested")]
     name: ConnectorName,
     #[command(flatten)]
-    reach: Reach,
+    reach: ConnectorTransportArguments,
     /// Call tools that write too, with the `try` arguments that connectors.toml gives them
     #[arg(long)]
     write: bool,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
-    let Arguments { name, reach, write, of } = arguments;
+pub(super) fn run(context: &CommandContext, arguments: ConnectorTestArguments) -> Result<ExitCode> {
+    let ConnectorTestArguments { name, reach, write, of } = arguments;
     let config = context.config()?;
-    let writes = if write { Writes::Tried } else { Writes::Never };
+    let writes = if write { WriteTestMode::Tried } else { WriteTestMode::Never };
     let scratch = connectors::folder(&config).join("tested");
-    let trial = Trial {
+    let trial = ConnectorTest {
         name: name.clone(),
-        entry: munshi_connectors::declared::Entry::default(),
+        entry: munshi_connectors::declared::ConnectorEntry::default(),
         tenant: TenantId::PLATFORM,
         vault: None,
         logins: None,
@@ -56,10 +58,10 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
         let trial = match reach.is_given() {
             true => {
                 let confinement = connectors::confinement(&config, database(&config).await?);
-                Trial { entry: reach.entry()?, confinement, ..trial }
+                ConnectorTest { entry: reach.entry()?, confinement, ..trial }
             }
             false => {
-                let db = Database::for_one_question(&config)?.open().await?;
+                let db = ConfiguredDatabase::for_one_question(&config)?.open().await?;
                 let tenant = of.find(&db).await?;
                 let (_, mut declared) = db.read(tenant.id, rows::current).await?;
                 let entry = declared.0.remove(&name).ok_or_else(|| missing(&name))?;
@@ -69,7 +71,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
                 let vault = vault::open(&config, db.clone(), context.clock.clone()).await?;
                 let logins = Some(connectors::logins(&config, &db, &context.clock).await?);
                 let vault = Some(vault);
-                Trial { entry, tenant: tenant.id, vault, logins, folder, logs, confinement, ..trial }
+                ConnectorTest { entry, tenant: tenant.id, vault, logins, folder, logs, confinement, ..trial }
             }
         };
         Ok(contract::test(&trial).await)
@@ -78,8 +80,8 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<ExitCode> {
     Ok(if report.passes() { ExitCode::SUCCESS } else { Exit::Refused.into() })
 }
 
-fn words(report: &Report, painter: Painter) -> String {
-    let Report { connector, server, version, tools, undeclared, .. } = report;
+fn words(report: &ConnectorTestReport, painter: TextStyler) -> String {
+    let ConnectorTestReport { connector, server, version, tools, undeclared, .. } = report;
     let title = match server.is_empty() && version.is_empty() {
         true => connector.to_string(),
         false => harmless(&format!("{connector}: {server} {version}, {tools} tools")),
@@ -88,7 +90,7 @@ fn words(report: &Report, painter: Painter) -> String {
     for finding in &report.findings {
         text += &line(finding, painter);
     }
-    let failed = report.findings.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
+    let failed = report.findings.iter().filter(|finding| finding.verdict == ConnectorVerdict::Fail).count();
     text += &match (failed, undeclared) {
         _ if report.findings.len() == 1 => "It was not opened, so nothing else was looked at.\n".to_owned(),
         (0, 0) => "It keeps the contract.\n".to_owned(),
@@ -100,12 +102,12 @@ fn words(report: &Report, painter: Painter) -> String {
     text
 }
 
-fn line(finding: &Finding, painter: Painter) -> String {
+fn line(finding: &ConnectorFinding, painter: TextStyler) -> String {
     let mark = match finding.verdict {
-        Verdict::Pass => painter.good("pass   "),
-        Verdict::Doubtful => painter.doubtful("doubt  "),
-        Verdict::Fail => painter.bad("FAIL   "),
-        Verdict::Skipped => painter.dim("skipped"),
+        ConnectorVerdict::Pass => painter.good("pass   "),
+        ConnectorVerdict::Doubtful => painter.doubtful("doubt  "),
+        ConnectorVerdict::Fail => painter.bad("FAIL   "),
+        ConnectorVerdict::Skipped => painter.dim("skipped"),
     };
     let mut text = format!("  {mark} {:<16} {}\n", finding.check, harmless(&finding.detail));
     if let Some(advice) = &finding.advice {

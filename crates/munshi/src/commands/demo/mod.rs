@@ -22,21 +22,21 @@ use munshi_types::SystemRandom;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
-use self::owner::OwnerHere;
-use self::place::Place;
-use self::shop::Shop;
+use self::owner::DemoOwnerAuthenticator;
+use self::place::DemoFolder;
+use self::shop::DemoShop;
 use super::chat;
-use super::serve::{Signals, reachable};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
-use crate::wiring::database::Database;
-use crate::wiring::lock::Lock;
-use crate::wiring::server::Front;
+use super::serve::{StopSignals, reachable};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::lock::DatabaseLock;
+use crate::wiring::server::ServerBootstrap;
 use crate::wiring::{account, telemetry, vault};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct DemoArguments {
     /// The demo's own folder; one that was kept goes on where it was. Without it a new one, taken away at the end
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -72,8 +72,8 @@ struct Ready {
     entries: i64,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let place = Place::make(arguments.dir.as_deref(), arguments.keep)?;
+pub(super) fn run(context: &CommandContext, arguments: &DemoArguments) -> Result<()> {
+    let place = DemoFolder::make(arguments.dir.as_deref(), arguments.keep)?;
     let outcome = shown(context, arguments, &place);
     let left = place.leave();
     outcome?;
@@ -83,13 +83,13 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     })
 }
 
-fn shown(context: &Context, arguments: &Arguments, place: &Place) -> Result<()> {
+fn shown(context: &CommandContext, arguments: &DemoArguments, place: &DemoFolder) -> Result<()> {
     let config = settings(context, arguments, place)?;
     let guard = telemetry::start(&config, context.output.paint(), context.clock.clone())?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::failed(format!("can't start: {error}")))?;
+        .map_err(|error| CommandFailure::failed(format!("can't start: {error}")))?;
     let outcome = runtime.block_on(serve(context, arguments, &config, place));
     runtime.shutdown_timeout(Duration::from_secs(1));
     drop(guard);
@@ -97,7 +97,7 @@ fn shown(context: &Context, arguments: &Arguments, place: &Place) -> Result<()> 
 }
 
 /// As everywhere, but with a database and an address of its own: no setting of an installation leads here.
-fn settings(context: &Context, arguments: &Arguments, place: &Place) -> Result<Config> {
+fn settings(context: &CommandContext, arguments: &DemoArguments, place: &DemoFolder) -> Result<Config> {
     let mut config = context.config()?;
     place.folder().clone_into(&mut config.data.dir);
     config.store.url = None;
@@ -109,10 +109,15 @@ fn settings(context: &Context, arguments: &Arguments, place: &Place) -> Result<C
     Ok(config)
 }
 
-async fn serve(context: &Context, arguments: &Arguments, config: &Config, place: &Place) -> Result<()> {
-    let database = Database::of(config)?;
-    let mut lock = database.file().map(|file| Lock::take(file)).transpose()?;
-    let front = Front::bind(config, context.clock.as_ref()).await?;
+async fn serve(
+    context: &CommandContext,
+    arguments: &DemoArguments,
+    config: &Config,
+    place: &DemoFolder,
+) -> Result<()> {
+    let database = ConfiguredDatabase::of(config)?;
+    let mut lock = database.file().map(|file| DatabaseLock::take(file)).transpose()?;
+    let front = ServerBootstrap::bind(config, context.clock.as_ref()).await?;
     context.output.aside(|paint| paint.dim("Opening the shop…"));
     let shop = shop::open(context, config, arguments.days, arguments.seed).await?;
     let db = database.open().await?;
@@ -122,7 +127,7 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
     if let Some(lock) = &mut lock {
         lock.tell(address);
     }
-    let owner = OwnerHere { tenant: shop.tenant, person: shop.owner };
+    let owner = DemoOwnerAuthenticator { tenant: shop.tenant, person: shop.owner };
     let front = front.at_home_with(Arc::new(owner));
     let page = format!("/c/{}", shop.handle);
     let ready = Ready {
@@ -141,8 +146,13 @@ async fn serve(context: &Context, arguments: &Arguments, config: &Config, place:
 }
 
 /// Serves its pages and talks in the terminal, until somebody leaves or a signal comes.
-async fn until_left(context: &Context, config: &Config, front: Front, (db, shop): (Db, &Shop)) -> Result<()> {
-    let mut signals = Signals::listen()?;
+async fn until_left(
+    context: &CommandContext,
+    config: &Config,
+    front: ServerBootstrap,
+    (db, shop): (Db, &DemoShop),
+) -> Result<()> {
+    let mut signals = StopSignals::listen()?;
     let stop = CancellationToken::new();
     let mut serving = std::pin::pin!(front.serve(config, db, context.clock.clone(), stop.clone()));
     let at_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
@@ -159,7 +169,7 @@ async fn until_left(context: &Context, config: &Config, front: Front, (db, shop)
     }
 }
 
-fn banner(ready: &Ready, painter: Painter) -> String {
+fn banner(ready: &Ready, painter: TextStyler) -> String {
     let Ready { chat_url, start_link, data_dir, kept, entries, .. } = ready;
     let end = if *kept { "it stays" } else { "it goes at the end; --keep leaves it" };
     let label = |word: &str| painter.dim(&format!("  {word:<9}"));

@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 use munshi_types::{PersonId, TenantId};
 use munshi_web::ApiError;
-use munshi_web::visitor::proofs::{HeaderMap, NoProofs, Proofs, VisitorSeat};
+use munshi_web::visitor::proofs::{AnonymousAuthenticator, HeaderMap, VisitorAuthenticator, VisitorSeat};
 
-pub(super) struct OwnerHere {
+pub(super) struct DemoOwnerAuthenticator {
     pub(super) tenant: TenantId,
     pub(super) person: PersonId,
 }
 
 #[async_trait]
-impl Proofs for OwnerHere {
+impl VisitorAuthenticator for DemoOwnerAuthenticator {
     async fn host(&self, tenant: TenantId, binding: &str, token: &str) -> Result<PersonId, ApiError> {
-        NoProofs.host(tenant, binding, token).await
+        AnonymousAuthenticator.host(tenant, binding, token).await
     }
 
     async fn signed_in(

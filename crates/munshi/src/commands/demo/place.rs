@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 use crate::wiring::folder;
 
-pub(super) enum Place {
+pub(super) enum DemoFolder {
     /// Goes at the end.
     Passing(TempDir),
     Kept(PathBuf),
@@ -16,10 +16,10 @@ pub(super) enum Place {
 /// What a folder holds that was a demo's before.
 const DATABASE: &str = "munshi.db";
 
-impl Place {
+impl DemoFolder {
     pub(super) fn make(named: Option<&Path>, keep: bool) -> Result<Self> {
         let unusable = |error: std::io::Error| {
-            Failure::refused(format!("the demo's folder can't be made: {error}"))
+            CommandFailure::refused(format!("the demo's folder can't be made: {error}"))
                 .hint("name another with --dir")
         };
         let Some(named) = named else {
@@ -30,7 +30,7 @@ impl Place {
         let holds = std::fs::read_dir(named).map_err(unusable)?.next().is_some();
         // Nothing that is somebody's own is written beside.
         if holds && !named.join(DATABASE).exists() {
-            return Err(Failure::refused(format!("{} holds other things", named.display()))
+            return Err(CommandFailure::refused(format!("{} holds other things", named.display()))
                 .hint("name a folder that is empty, or one that a demo has left"));
         }
         let whole = named.canonicalize().map_err(unusable)?;
@@ -55,7 +55,7 @@ impl Place {
             Self::Passing(folder) => {
                 let path = folder.path().to_owned();
                 let left = |error: std::io::Error| {
-                    Failure::failed(format!("{} could not be taken away: {error}", path.display()))
+                    CommandFailure::failed(format!("{} could not be taken away: {error}", path.display()))
                         .hint("remove it yourself; nothing else of the demo is left")
                 };
                 folder.close().map_err(left).map(|()| None)
@@ -70,19 +70,19 @@ mod tests {
 
     #[test]
     fn a_folder_goes_or_stays_and_nobody_elses_is_taken() {
-        let passing = Place::make(None, false).unwrap();
+        let passing = DemoFolder::make(None, false).unwrap();
         let path = passing.folder().to_owned();
         assert!(path.is_dir() && !passing.is_kept());
         assert_eq!(passing.leave().unwrap(), None);
         assert!(!path.exists());
         let own = tempfile::tempdir().unwrap();
         std::fs::write(own.path().join("letters.txt"), "mine").unwrap();
-        assert!(Place::make(Some(own.path()), false).is_err());
+        assert!(DemoFolder::make(Some(own.path()), false).is_err());
         let named = own.path().join("shop");
-        let kept = Place::make(Some(&named), false).unwrap();
+        let kept = DemoFolder::make(Some(&named), false).unwrap();
         assert!(kept.is_kept());
         assert!(kept.leave().unwrap().unwrap().is_dir());
         std::fs::write(named.join(DATABASE), "").unwrap();
-        assert!(Place::make(Some(&named), false).is_ok(), "one that was left goes on");
+        assert!(DemoFolder::make(Some(&named), false).is_ok(), "one that was left goes on");
     }
 }

@@ -3,14 +3,14 @@
 use munshi_config::Config;
 use munshi_identity::{Person, Role, persons};
 use munshi_ledger::books::balances;
-use munshi_ledger::demo::{self, Play, Telling};
+use munshi_ledger::demo::{self, DemoContext, DemoHistory};
 use munshi_store::{Db, PlatformTx, Tx, tenants};
 use munshi_types::tier::TierName;
-use munshi_types::{Ids, PersonId, SeededRandom, Tenant, TenantId, Timestamp, Zone};
+use munshi_types::{IdGenerator, PersonId, SeededRandom, Tenant, TenantId, Timestamp, Zone};
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::{founding, packs};
 
 /// The ready tenant, its binding, and the handle of its page.
@@ -19,7 +19,7 @@ const BINDING: &str = "counter";
 const HANDLE: &str = "kirana-counter";
 const OWNER: &str = "Savita Kulkarni";
 
-pub(super) struct Shop {
+pub(super) struct DemoShop {
     pub(super) tenant: TenantId,
     pub(super) owner: PersonId,
     pub(super) binding: TierName,
@@ -28,25 +28,30 @@ pub(super) struct Shop {
 }
 
 /// Opens it. One that was kept from before goes on as it is.
-pub(super) async fn open(context: &Context, config: &Config, days: u16, seed: u64) -> Result<Shop> {
+pub(super) async fn open(
+    context: &CommandContext,
+    config: &Config,
+    days: u16,
+    seed: u64,
+) -> Result<DemoShop> {
     let house = packs::house()?;
     let ready = house.tenants.iter().find(|(_, ready)| ready.name == TENANT);
-    let (_, ready) = ready.ok_or_else(|| Failure::failed("the demo's shop is not in this program"))?;
+    let (_, ready) = ready.ok_or_else(|| CommandFailure::failed("the demo's shop is not in this program"))?;
     founding::apply(context, config, ready).await?;
-    let db = Database::of(config)?.open().await?;
+    let db = ConfiguredDatabase::of(config)?.open().await?;
     let tenant = found(&db).await?;
     let owner = owned(&db, tenant.id, context.now()).await?;
     fill(&db, &tenant, context.now(), days, seed).await?;
     let entries = db.read(tenant.id, balances::standing).await.map_err(|error| failed(&error))?.entries;
-    let binding = BINDING.parse().map_err(|error| Failure::failed(format!("{error}")))?;
-    Ok(Shop { tenant: tenant.id, owner, binding, handle: HANDLE, entries })
+    let binding = BINDING.parse().map_err(|error| CommandFailure::failed(format!("{error}")))?;
+    Ok(DemoShop { tenant: tenant.id, owner, binding, handle: HANDLE, entries })
 }
 
 async fn found(db: &Db) -> Result<Tenant> {
-    let name = TENANT.parse().map_err(|error| Failure::failed(format!("{error}")))?;
+    let name = TENANT.parse().map_err(|error| CommandFailure::failed(format!("{error}")))?;
     let find = move |tx: &mut PlatformTx<'_>| tenants::find_by_name(tx, &name);
     let found = db.platform(tenants::TENANTS).read(find).await?;
-    found.ok_or_else(|| Failure::failed("the demo's shop could not be made"))
+    found.ok_or_else(|| CommandFailure::failed("the demo's shop could not be made"))
 }
 
 /// Its owner, who is whoever sits here.
@@ -56,20 +61,20 @@ async fn owned(db: &Db, tenant: TenantId, now: Timestamp) -> Result<PersonId> {
         if let Some(owner) = known {
             return Ok(owner.id);
         }
-        let owner = Person { role: Some(Role::Owner), ..Person::new(&Ids::system(), OWNER, now) };
+        let owner = Person { role: Some(Role::Owner), ..Person::new(&IdGenerator::system(), OWNER, now) };
         persons::put(tx, &owner)?;
         Ok(owner.id)
     };
-    db.write(tenant, unit).await.map_err(|error| Failure::failed(error.to_string()))
+    db.write(tenant, unit).await.map_err(|error| CommandFailure::failed(error.to_string()))
 }
 
 /// Writes the history through the books' own door, some days at a time.
 async fn fill(db: &Db, tenant: &Tenant, now: Timestamp, days: u16, seed: u64) -> Result<()> {
     let zone: Zone = tenant.zone.clone();
     let unit = move |tx: &mut Tx<'_>| -> munshi_ledger::Result<()> {
-        let (ids, random) = (Ids::system(), SeededRandom::new(seed));
-        let telling = Telling { ids: &ids, random: &random, now, zone: &zone };
-        let play: Option<Play> = demo::open(tx, &telling, days)?;
+        let (ids, random) = (IdGenerator::system(), SeededRandom::new(seed));
+        let telling = DemoContext { ids: &ids, random: &random, now, zone: &zone };
+        let play: Option<DemoHistory> = demo::open(tx, &telling, days)?;
         if let Some(mut play) = play {
             while demo::play(tx, &telling, &mut play)? {}
         }
@@ -79,6 +84,6 @@ async fn fill(db: &Db, tenant: &Tenant, now: Timestamp, days: u16, seed: u64) ->
     db.write(tenant.id, unit).await.map_err(|error| failed(&error))
 }
 
-fn failed(error: &munshi_ledger::Error) -> Failure {
-    Failure::failed(format!("the demo's books can't be written: {error}"))
+fn failed(error: &munshi_ledger::Error) -> CommandFailure {
+    CommandFailure::failed(format!("the demo's books can't be written: {error}"))
 }

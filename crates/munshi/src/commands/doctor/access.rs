@@ -1,25 +1,25 @@
 //! Who can come in: accounts nobody has proved, and keys that were never asked for whom they talk.
 
-use munshi_identity::keys::{self, KEYS, SpeaksAs};
+use munshi_identity::keys::{self, KEYS, KeySpeaker};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_store::{Db, PlatformTx, tenants};
 use munshi_types::Timestamp;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::failure::Result;
 use crate::output::shown::count;
 
 /// More are not named in a line.
 const MOST_NAMED: usize = 20;
 
-pub(super) async fn examine(db: &Db, now: Timestamp) -> Vec<Finding> {
+pub(super) async fn examine(db: &Db, now: Timestamp) -> Vec<DoctorFinding> {
     match found(db, now).await {
         Ok(findings) => findings,
-        Err(failure) => vec![Finding::of("accounts", failure)],
+        Err(failure) => vec![DoctorFinding::of("accounts", failure)],
     }
 }
 
-async fn found(db: &Db, now: Timestamp) -> Result<Vec<Finding>> {
+async fn found(db: &Db, now: Timestamp) -> Result<Vec<DoctorFinding>> {
     let accounts = unproved(db).await?;
     let mut findings = Vec::new();
     if !accounts.is_empty() {
@@ -28,15 +28,15 @@ async fn found(db: &Db, now: Timestamp) -> Result<Vec<Finding>> {
             format!("{many} in several tenants whose e-mail nobody has proved: {}", named(&accounts));
         let hint =
             "`munshi operator prove EMAIL` if you know it is theirs, or `munshi operator remove EMAIL`";
-        findings.push(Finding::warn("accounts", detail, hint));
+        findings.push(DoctorFinding::warn("accounts", detail, hint));
     }
     let talking = [
         (
-            SpeaksAs::Person,
+            KeySpeaker::Person,
             "where a program uses one, make another with `munshi key add --speaks-as program` and revoke it",
         ),
         (
-            SpeaksAs::Program,
+            KeySpeaker::Program,
             "where somebody types what is sent with one, as at a till, make another with `munshi key add --speaks-as person` \
              and revoke it: until then their yes grants nothing",
         ),
@@ -47,7 +47,7 @@ async fn found(db: &Db, now: Timestamp) -> Result<Vec<Finding>> {
             let many = count(keys.len() as u64, "key");
             let detail =
                 format!("{many} from before keys said so talk as a {}: {}", speaks_as.as_str(), named(&keys));
-            findings.push(Finding::warn("keys", detail, hint));
+            findings.push(DoctorFinding::warn("keys", detail, hint));
         }
     }
     Ok(findings)
@@ -58,7 +58,7 @@ async fn unproved(db: &Db) -> Result<Vec<String>> {
     Ok(found.into_iter().map(|operator| operator.email).collect())
 }
 
-async fn assumed(db: &Db, speaks_as: SpeaksAs, now: Timestamp) -> Result<Vec<String>> {
+async fn assumed(db: &Db, speaks_as: KeySpeaker, now: Timestamp) -> Result<Vec<String>> {
     let read = move |tx: &mut PlatformTx<'_>| -> munshi_store::Result<Vec<String>> {
         let mut names = Vec::new();
         for (tenant, key) in keys::assumed(tx, speaks_as, now)? {

@@ -3,7 +3,7 @@
 use munshi_store::Db;
 use munshi_types::Timestamp;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::output::shown::moment;
 
 /// Milliseconds between this machine and the database that are worth a word, and that break leases.
@@ -12,21 +12,21 @@ const HARMFUL: u64 = 10_000;
 /// 2026-01-01: before this program was made.
 const EARLIEST: Timestamp = Timestamp::from_micros(1_767_225_600_000_000);
 
-pub(super) async fn examine(now: Timestamp, db: Option<&Db>) -> Finding {
+pub(super) async fn examine(now: Timestamp, db: Option<&Db>) -> DoctorFinding {
     let hint = "set the time, and keep it with chrony or systemd-timesyncd";
     if now < EARLIEST {
-        return Finding::fail("clock", format!("it says {} UTC, which is past", moment(now)), hint);
+        return DoctorFinding::fail("clock", format!("it says {} UTC, which is past", moment(now)), hint);
     }
     let ahead = match db {
         Some(db) if db.engine() == "postgres" => db.clock_ahead(now).await.ok(),
         _ => None,
     };
-    let Some(ahead) = ahead else { return Finding::ok("clock", format!("{} UTC", moment(now))) };
+    let Some(ahead) = ahead else { return DoctorFinding::ok("clock", format!("{} UTC", moment(now))) };
     let side = if ahead < 0 { "behind" } else { "ahead of" };
     let detail = format!("{} ms {side} the database server", ahead.unsigned_abs());
     match ahead.unsigned_abs() {
-        HARMFUL.. => Finding::fail("clock", detail, hint),
-        NOTICEABLE.. => Finding::warn("clock", detail, hint),
-        _ => Finding::ok("clock", detail),
+        HARMFUL.. => DoctorFinding::fail("clock", detail, hint),
+        NOTICEABLE.. => DoctorFinding::warn("clock", detail, hint),
+        _ => DoctorFinding::ok("clock", detail),
     }
 }

@@ -3,31 +3,31 @@
 use std::path::Path;
 
 use munshi_config::Config;
-use munshi_jobs::{Depth, JOBS, depth};
-use munshi_store::{Address, Db, care};
+use munshi_jobs::{JOBS, QueueDepth, depth};
+use munshi_store::{DatabaseAddress, Db, care};
 
-use super::finding::{Finding, Level};
+use super::finding::{DoctorFinding, DoctorLevel};
 use super::folder::is_open_to_others;
-use crate::failure::{Exit, Failure, Result};
+use crate::failure::{CommandFailure, Exit, Result};
 use crate::output::shown::{count, size};
-use crate::wiring::database::Database;
-use crate::wiring::lock::{Holder, Lock};
+use crate::wiring::database::ConfiguredDatabase;
+use crate::wiring::lock::{DatabaseLock, DatabaseLockHolder};
 
 /// What was found, and the database itself where it could be opened.
-pub(super) async fn examine(config: &Config) -> (Vec<Finding>, Option<Db>) {
-    let database = match Database::for_one_question(config) {
+pub(super) async fn examine(config: &Config) -> (Vec<DoctorFinding>, Option<Db>) {
+    let database = match ConfiguredDatabase::for_one_question(config) {
         Ok(database) => database,
-        Err(failure) => return (vec![Finding::of("database", failure)], None),
+        Err(failure) => return (vec![DoctorFinding::of("database", failure)], None),
     };
     if let Some(file) = database.file()
         && !file.exists()
     {
         let detail = format!("{} is made on first run", file.display());
-        return (vec![Finding::ok("database", detail)], None);
+        return (vec![DoctorFinding::ok("database", detail)], None);
     }
-    let mut findings: Vec<Finding> = database.file().map(|file| about_file(file)).into_iter().collect();
+    let mut findings: Vec<DoctorFinding> = database.file().map(|file| about_file(file)).into_iter().collect();
     let schema = schema(&database).await;
-    let fits = schema.level == Level::Ok;
+    let fits = schema.level == DoctorLevel::Ok;
     findings.push(schema);
     findings.extend(soundness(&database).await);
     if !fits {
@@ -39,73 +39,77 @@ pub(super) async fn examine(config: &Config) -> (Vec<Finding>, Option<Db>) {
             (findings, Some(db))
         }
         Err(failure) => {
-            findings.push(Finding::of("database", failure));
+            findings.push(DoctorFinding::of("database", failure));
             (findings, None)
         }
     }
 }
 
-async fn schema(database: &Database) -> Finding {
+async fn schema(database: &ConfiguredDatabase) -> DoctorFinding {
     match database.state().await {
-        Err(failure) if failure.exit == Exit::Schema => Finding::of("schema", failure),
-        Err(failure) => Finding::of("database", failure),
+        Err(failure) if failure.exit == Exit::Schema => DoctorFinding::of("schema", failure),
+        Err(failure) => DoctorFinding::of("database", failure),
         Ok(state) if state.pending.is_empty() => {
-            Finding::ok("schema", format!("{} migrations, none pending", state.applied.len()))
+            DoctorFinding::ok("schema", format!("{} migrations, none pending", state.applied.len()))
         }
         Ok(state) => {
             let detail = format!("{} pending", count(state.pending.len() as u64, "migration"));
-            Finding::warn("schema", detail, "run `munshi migrate`, or `munshi serve`, which does it")
+            DoctorFinding::warn("schema", detail, "run `munshi migrate`, or `munshi serve`, which does it")
         }
     }
 }
 
-fn about_file(file: &Path) -> Finding {
+fn about_file(file: &Path) -> DoctorFinding {
     let shown = file.display();
     let bytes = std::fs::metadata(file).map_or(0, |found| found.len());
-    let user = match Lock::holder(file) {
-        Holder::Nobody => "no server is using it".to_owned(),
-        Holder::Process(Some(number)) => format!("in use by process {number}"),
-        Holder::Process(None) => "in use by a server".to_owned(),
+    let user = match DatabaseLock::holder(file) {
+        DatabaseLockHolder::Nobody => "no server is using it".to_owned(),
+        DatabaseLockHolder::Process(Some(number)) => format!("in use by process {number}"),
+        DatabaseLockHolder::Process(None) => "in use by a server".to_owned(),
     };
     let detail = format!("{shown}, {}, {user}", size(bytes));
     if is_open_to_others(file) && file.parent().is_none_or(is_open_to_others) {
-        return Finding::warn("file", format!("{detail}; others can read it"), format!("chmod 600 {shown}"));
+        return DoctorFinding::warn(
+            "file",
+            format!("{detail}; others can read it"),
+            format!("chmod 600 {shown}"),
+        );
     }
-    Finding::ok("file", detail)
+    DoctorFinding::ok("file", detail)
 }
 
 /// Reads all of a SQLite file.
-async fn soundness(database: &Database) -> Option<Finding> {
-    if matches!(database.address, Address::Postgres(_)) {
+async fn soundness(database: &ConfiguredDatabase) -> Option<DoctorFinding> {
+    if matches!(database.address, DatabaseAddress::Postgres(_)) {
         return None;
     }
     Some(match care::examine(&database.address).await {
-        Ok(()) => Finding::ok("integrity", "every page is sound"),
+        Ok(()) => DoctorFinding::ok("integrity", "every page is sound"),
         Err(error) => {
-            let failure = Failure::from(error);
+            let failure = CommandFailure::from(error);
             let hint =
                 failure.hint.unwrap_or_else(|| "stop the server, then `munshi restore` a backup".to_owned());
-            Finding::fail("integrity", failure.message, hint)
+            DoctorFinding::fail("integrity", failure.message, hint)
         }
     })
 }
 
-async fn opened(database: &Database) -> Result<(Vec<Finding>, Db)> {
+async fn opened(database: &ConfiguredDatabase) -> Result<(Vec<DoctorFinding>, Db)> {
     let db = database.open().await?;
     let version = db.version().await?;
     let engine = match &database.address {
-        Address::Sqlite(_) => version,
-        Address::Postgres(_) => format!("{version} at {}", database.address),
+        DatabaseAddress::Sqlite(_) => version,
+        DatabaseAddress::Postgres(_) => format!("{version} at {}", database.address),
     };
     let queue = db.platform(JOBS).read(depth).await?;
-    Ok((vec![Finding::ok("engine", engine), about_queue(queue)], db))
+    Ok((vec![DoctorFinding::ok("engine", engine), about_queue(queue)], db))
 }
 
-fn about_queue(depth: Depth) -> Finding {
-    let Depth { scheduled, ready, running, dead } = depth;
+fn about_queue(depth: QueueDepth) -> DoctorFinding {
+    let QueueDepth { scheduled, ready, running, dead } = depth;
     let detail = format!("{ready} ready, {running} running, {scheduled} scheduled, {dead} dead");
     match dead {
-        0 => Finding::ok("jobs", detail),
-        _ => Finding::warn("jobs", detail, "`munshi jobs list` shows why the dead were given up"),
+        0 => DoctorFinding::ok("jobs", detail),
+        _ => DoctorFinding::warn("jobs", detail, "`munshi jobs list` shows why the dead were given up"),
     }
 }

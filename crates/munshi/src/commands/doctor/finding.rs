@@ -4,7 +4,7 @@ use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Level {
+pub(super) enum DoctorLevel {
     Ok,
     /// Works, but somebody should look at it.
     Warn,
@@ -13,31 +13,31 @@ pub(super) enum Level {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
+pub(super) struct DoctorFinding {
     /// One word: `disk`, `schema`.
     pub(super) name: &'static str,
-    pub(super) level: Level,
+    pub(super) level: DoctorLevel,
     /// What was found.
     pub(super) detail: String,
     /// What to do.
     pub(super) hint: Option<String>,
 }
 
-impl Finding {
+impl DoctorFinding {
     pub(super) fn ok(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, level: Level::Ok, detail: detail.into(), hint: None }
+        Self { name, level: DoctorLevel::Ok, detail: detail.into(), hint: None }
     }
 
     pub(super) fn warn(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, level: Level::Warn, detail: detail.into(), hint: Some(hint.into()) }
+        Self { name, level: DoctorLevel::Warn, detail: detail.into(), hint: Some(hint.into()) }
     }
 
     pub(super) fn fail(name: &'static str, detail: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, level: Level::Fail, detail: detail.into(), hint: Some(hint.into()) }
+        Self { name, level: DoctorLevel::Fail, detail: detail.into(), hint: Some(hint.into()) }
     }
 
     /// A failure in its own words.
-    pub(super) fn of(name: &'static str, failure: crate::failure::Failure) -> Self {
-        Self { name, level: Level::Fail, detail: failure.message, hint: failure.hint }
+    pub(super) fn of(name: &'static str, failure: crate::failure::CommandFailure) -> Self {
+        Self { name, level: DoctorLevel::Fail, detail: failure.message, hint: failure.hint }
     }
 }

@@ -3,32 +3,32 @@
 use std::path::Path;
 
 use munshi_config::Config;
-use munshi_store::Address;
+use munshi_store::DatabaseAddress;
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use crate::output::shown::size;
 
 /// Below this the next busy day may fill the disk; below the other the next hour.
 const LITTLE_ROOM: u64 = 1 << 30;
 const NO_ROOM: u64 = 64 << 20;
 
-pub(super) fn examine(config: &Config) -> Vec<Finding> {
+pub(super) fn examine(config: &Config) -> Vec<DoctorFinding> {
     let folder = &config.data.dir;
     let written = match config.store_url().reveal().parse() {
-        Ok(Address::Sqlite(file)) => file,
+        Ok(DatabaseAddress::Sqlite(file)) => file,
         _ => folder.clone(),
     };
     vec![rights(folder), room(&written)]
 }
 
-fn rights(folder: &Path) -> Finding {
+fn rights(folder: &Path) -> DoctorFinding {
     let shown = folder.display();
     if !folder.exists() {
         return match nearest(folder) {
             Some(parent) if is_writable(parent) => {
-                Finding::ok("folder", format!("{shown} is made on first run"))
+                DoctorFinding::ok("folder", format!("{shown} is made on first run"))
             }
-            _ => Finding::fail(
+            _ => DoctorFinding::fail(
                 "folder",
                 format!("{shown} is not there and this user may not make it"),
                 "make it for this user, or choose another with data.dir",
@@ -36,32 +36,36 @@ fn rights(folder: &Path) -> Finding {
         };
     }
     if !folder.is_dir() {
-        return Finding::fail("folder", format!("{shown} is not a folder"), "choose another with data.dir");
+        return DoctorFinding::fail(
+            "folder",
+            format!("{shown} is not a folder"),
+            "choose another with data.dir",
+        );
     }
     if !is_writable(folder) {
         let hint = "give it to this user (chown), or choose another with data.dir";
-        return Finding::fail("folder", format!("{shown} can't be written by this user"), hint);
+        return DoctorFinding::fail("folder", format!("{shown} can't be written by this user"), hint);
     }
     if is_open_to_others(folder) {
         let detail = format!("{shown} can be read by others on this machine");
-        return Finding::warn("folder", detail, format!("chmod 700 {shown}"));
+        return DoctorFinding::warn("folder", detail, format!("chmod 700 {shown}"));
     }
-    Finding::ok("folder", format!("{shown}, for this user only"))
+    DoctorFinding::ok("folder", format!("{shown}, for this user only"))
 }
 
 /// On the disk where most is written.
-fn room(written: &Path) -> Finding {
+fn room(written: &Path) -> DoctorFinding {
     let free = nearest(written).and_then(|there| rustix::fs::statvfs(there).ok());
     let Some(free) = free.map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)) else {
-        return Finding::warn("disk", "the free space can't be told", "look with `df -h`");
+        return DoctorFinding::warn("disk", "the free space can't be told", "look with `df -h`");
     };
     let detail = format!("{} free", size(free));
     match free {
-        LITTLE_ROOM.. => Finding::ok("disk", detail),
+        LITTLE_ROOM.. => DoctorFinding::ok("disk", detail),
         NO_ROOM..LITTLE_ROOM => {
-            Finding::warn("disk", detail, "free some space soon; old copies are in the backups folder")
+            DoctorFinding::warn("disk", detail, "free some space soon; old copies are in the backups folder")
         }
-        _ => Finding::fail("disk", detail, "free some space: writing fails when it is gone"),
+        _ => DoctorFinding::fail("disk", detail, "free some space: writing fails when it is gone"),
     }
 }
 

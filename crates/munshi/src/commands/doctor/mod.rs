@@ -21,30 +21,30 @@ use std::process::ExitCode;
 use munshi_config::Config;
 use serde::Serialize;
 
-use self::finding::{Finding, Level};
-use crate::context::Context;
+use self::finding::{DoctorFinding, DoctorLevel};
+use crate::context::CommandContext;
 use crate::failure::{Exit, Result};
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::output::table::{Cell, Table, Tone};
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 
 #[derive(Debug, Serialize)]
 struct Report {
     /// Whether nothing failed; warnings don't count.
     ok: bool,
     version: &'static str,
-    findings: Vec<Finding>,
+    findings: Vec<DoctorFinding>,
 }
 
-pub(super) fn run(context: &Context) -> Result<ExitCode> {
+pub(super) fn run(context: &CommandContext) -> Result<ExitCode> {
     let findings = context.block_on(async { Ok(examine(context).await) })?;
-    let ok = findings.iter().all(|finding| finding.level != Level::Fail);
+    let ok = findings.iter().all(|finding| finding.level != DoctorLevel::Fail);
     let report = Report { ok, version: env!("CARGO_PKG_VERSION"), findings };
     context.output.answer(&report, words)?;
     Ok(if ok { ExitCode::SUCCESS } else { Exit::Failed.into() })
 }
 
-async fn examine(context: &Context) -> Vec<Finding> {
+async fn examine(context: &CommandContext) -> Vec<DoctorFinding> {
     let sources = context.sources();
     let config = match Config::load(&sources) {
         Ok(config) => config,
@@ -64,25 +64,30 @@ async fn examine(context: &Context) -> Vec<Finding> {
     findings
 }
 
-fn words(report: &Report, painter: Painter) -> String {
-    let mut table = Table::new(&[]);
+fn words(report: &Report, painter: TextStyler) -> String {
+    let mut table = OutputTable::new(&[]);
     for finding in &report.findings {
         let (word, tone) = match finding.level {
-            Level::Ok => ("ok", Tone::Good),
-            Level::Warn => ("warn", Tone::Doubtful),
-            Level::Fail => ("FAIL", Tone::Bad),
+            DoctorLevel::Ok => ("ok", OutputCellStyle::Good),
+            DoctorLevel::Warn => ("warn", OutputCellStyle::Doubtful),
+            DoctorLevel::Fail => ("FAIL", OutputCellStyle::Bad),
         };
-        table.row([Cell::new(word, tone), finding.name.into(), finding.detail.as_str().into()]);
+        table.row([OutputTableCell::new(word, tone), finding.name.into(), finding.detail.as_str().into()]);
         if let Some(hint) = &finding.hint {
-            table.row(["".into(), "".into(), Cell::new(format!("→ {hint}"), Tone::Dim)]);
+            table.row([
+                "".into(),
+                "".into(),
+                OutputTableCell::new(format!("→ {hint}"), OutputCellStyle::Dim),
+            ]);
         }
     }
     format!("{}\n{}\n", table.render(painter).trim_start_matches('\n'), verdict(report))
 }
 
 fn verdict(report: &Report) -> String {
-    let of = |level: Level| report.findings.iter().filter(|finding| finding.level == level).count() as u64;
-    match (of(Level::Fail), of(Level::Warn)) {
+    let of =
+        |level: DoctorLevel| report.findings.iter().filter(|finding| finding.level == level).count() as u64;
+    match (of(DoctorLevel::Fail), of(DoctorLevel::Warn)) {
         (0, 0) => "All is well.".to_owned(),
         (0, warnings) => format!("Munshi can run; {} to look at.", count(warnings, "thing")),
         (failures, _) => format!("{} to mend before Munshi can run well.", count(failures, "thing")),
@@ -95,16 +100,16 @@ mod tests {
 
     #[test]
     fn the_report_reads_well() {
-        let report = |findings: Vec<Finding>| {
-            let ok = findings.iter().all(|finding| finding.level != Level::Fail);
-            words(&Report { ok, version: "1.2.3", findings }, Painter::Plain)
+        let report = |findings: Vec<DoctorFinding>| {
+            let ok = findings.iter().all(|finding| finding.level != DoctorLevel::Fail);
+            words(&Report { ok, version: "1.2.3", findings }, TextStyler::Plain)
         };
         let pages = [
-            report(vec![Finding::ok("settings", "defaults and variables only")]),
+            report(vec![DoctorFinding::ok("settings", "defaults and variables only")]),
             report(vec![
-                Finding::ok("settings", "read munshi.toml"),
-                Finding::warn("disk", "300 MiB free", "make room"),
-                Finding::fail("database", "the database is damaged: x", "restore a backup"),
+                DoctorFinding::ok("settings", "read munshi.toml"),
+                DoctorFinding::warn("disk", "300 MiB free", "make room"),
+                DoctorFinding::fail("database", "the database is damaged: x", "restore a backup"),
             ]),
         ];
         insta::assert_snapshot!(pages.join("---\n"));

@@ -6,26 +6,28 @@ use std::time::Duration;
 
 use munshi_config::Config;
 use munshi_web::visitor::UNNAMED_PROXY;
-use munshi_web::{Error, Server};
+use munshi_web::{Error, HttpServer};
 
-use super::finding::Finding;
+use super::finding::DoctorFinding;
 use super::settings::NAME_PROXY;
-use crate::failure::Failure;
+use crate::failure::CommandFailure;
 
 /// A server of ours that is busy answers late; only where somebody listens and is silent is it waited for so long.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-pub(super) async fn examine(config: &Config) -> Finding {
+pub(super) async fn examine(config: &Config) -> DoctorFinding {
     let address = config.server.listen;
-    match Server::bind(&address.to_string()).await {
-        Ok(_) => Finding::ok("port", format!("{address} is free")),
+    match HttpServer::bind(&address.to_string()).await {
+        Ok(_) => DoctorFinding::ok("port", format!("{address} is free")),
         Err(Error::AddressInUse { .. }) if answers(address, PATIENCE) => match has_unnamed_proxy(address) {
-            false => Finding::ok("port", format!("Munshi answers on {address}")),
-            true => {
-                Finding::warn("port", format!("Munshi answers on {address}; {UNNAMED_PROXY}"), NAME_PROXY)
-            }
+            false => DoctorFinding::ok("port", format!("Munshi answers on {address}")),
+            true => DoctorFinding::warn(
+                "port",
+                format!("Munshi answers on {address}; {UNNAMED_PROXY}"),
+                NAME_PROXY,
+            ),
         },
-        Err(error) => Finding::of("port", Failure::from(error)),
+        Err(error) => DoctorFinding::of("port", CommandFailure::from(error)),
     }
 }
 

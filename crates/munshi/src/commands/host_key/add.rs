@@ -5,36 +5,36 @@ use std::sync::Arc;
 
 use clap::Args;
 use munshi_config::Config;
-use munshi_identity::hosts::{self, Holds, NewHostKey};
-use munshi_identity::jwt::{self, Algorithm, Jwk, Key};
+use munshi_identity::hosts::{self, HostKeyValueKind, NewHostKey};
+use munshi_identity::jwt::{self, Jwk, JwtAlgorithm, VerificationKey};
 use munshi_safety::vault::SecretRef;
 use munshi_store::{Db, Tx};
 use munshi_types::TenantId;
 
 use super::tell;
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::vault;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct HostKeyAddArguments {
     /// What tokens call it (`kid`)
     kid: String,
     #[command(flatten)]
     from: From,
     /// HS256, RS256, ES256 or EdDSA; a public key says it itself
     #[arg(long)]
-    algorithm: Option<Algorithm>,
+    algorithm: Option<JwtAlgorithm>,
     /// Whose visitors it vouches for; keys that follow each other have the same
     #[arg(long, value_name = "NAME", default_value = "host")]
     host: String,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Args)]
@@ -51,9 +51,9 @@ struct From {
     jwks: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &HostKeyAddArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let added = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
@@ -78,48 +78,54 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 async fn held(
-    context: &Context,
+    context: &CommandContext,
     config: &Config,
     db: &Db,
     tenant: TenantId,
-    arguments: &Arguments,
-) -> Result<(Algorithm, Holds, String)> {
+    arguments: &HostKeyAddArguments,
+) -> Result<(JwtAlgorithm, HostKeyValueKind, String)> {
     let From { secret, public_key, jwks } = &arguments.from;
     match (secret, public_key, jwks) {
         (Some(name), _, _) => {
             let name = SecretRef::named(name.strip_prefix("vault:").unwrap_or(name))?;
             let vault = vault::open(config, db.clone(), Arc::clone(&context.clock)).await?;
             let secret = vault.open(tenant, &name).await?;
-            if Key::secret(secret.expose().as_bytes()).is_none() {
-                return Err(Failure::usage("the secret is shorter than 32 letters, so it can be tried out")
-                    .hint("`openssl rand -base64 32` makes a good one"));
+            if VerificationKey::secret(secret.expose().as_bytes()).is_none() {
+                return Err(CommandFailure::usage(
+                    "the secret is shorter than 32 letters, so it can be tried out",
+                )
+                .hint("`openssl rand -base64 32` makes a good one"));
             }
-            Ok((arguments.algorithm.unwrap_or(Algorithm::Hs256), Holds::Secret, name.name().to_owned()))
+            Ok((
+                arguments.algorithm.unwrap_or(JwtAlgorithm::Hs256),
+                HostKeyValueKind::Secret,
+                name.name().to_owned(),
+            ))
         }
         (None, Some(file), _) => public(file, arguments.algorithm),
         (None, None, Some(address)) => {
             let algorithm = arguments.algorithm.ok_or_else(|| {
-                Failure::usage("say for which algorithm the keys there are")
+                CommandFailure::usage("say for which algorithm the keys there are")
                     .hint("--algorithm RS256, ES256 or EdDSA")
             })?;
-            Ok((algorithm, Holds::Address, address.clone()))
+            Ok((algorithm, HostKeyValueKind::Address, address.clone()))
         }
         (None, None, None) => {
-            Err(Failure::usage("say where the key is").hint("--secret, --public-key or --jwks"))
+            Err(CommandFailure::usage("say where the key is").hint("--secret, --public-key or --jwks"))
         }
     }
 }
 
-fn public(file: &Path, wanted: Option<Algorithm>) -> Result<(Algorithm, Holds, String)> {
+fn public(file: &Path, wanted: Option<JwtAlgorithm>) -> Result<(JwtAlgorithm, HostKeyValueKind, String)> {
     let shown = file.display();
     let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::not_found(format!("{shown} can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::not_found(format!("{shown} can't be read: {error}")))?;
     let jwk: Option<Jwk> = jwt::from_pem(&text).or_else(|| serde_json::from_str(&text).ok());
     let key = jwk.as_ref().and_then(Jwk::key);
     let (Some(jwk), Some(key)) = (jwk, key) else {
-        return Err(Failure::usage(format!("{shown} holds no public key that is understood"))
+        return Err(CommandFailure::usage(format!("{shown} holds no public key that is understood"))
             .hint("`openssl pkey -in private.pem -pubout` writes one: RSA, P-256 or Ed25519"));
     };
-    let value = serde_json::to_string(&jwk).map_err(|error| Failure::failed(error.to_string()))?;
-    Ok((wanted.unwrap_or_else(|| key.algorithm()), Holds::Public, value))
+    let value = serde_json::to_string(&jwk).map_err(|error| CommandFailure::failed(error.to_string()))?;
+    Ok((wanted.unwrap_or_else(|| key.algorithm()), HostKeyValueKind::Public, value))
 }

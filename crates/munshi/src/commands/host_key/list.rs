@@ -1,25 +1,25 @@
 //! `munshi host-key list`
 
 use clap::Args;
-use munshi_identity::hosts::{self, Holds, HostKey};
+use munshi_identity::hosts::{self, HostKey, HostKeyValueKind};
 use munshi_types::Timestamp;
 
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct HostKeyListArguments {
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &HostKeyListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let keys = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
@@ -29,22 +29,27 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&keys, |keys, painter| words(keys, now, painter))
 }
 
-fn words(keys: &Vec<HostKey>, now: Timestamp, painter: Painter) -> String {
+fn words(keys: &Vec<HostKey>, now: Timestamp, painter: TextStyler) -> String {
     if keys.is_empty() {
         return "No host has a key yet. `munshi host-key add KID --secret NAME` adds one.".to_owned();
     }
-    let mut table = Table::new(&["KID", "HOST", "STATE", "ALGORITHM", "FROM", "ADDED (UTC)", "ENDS (UTC)"]);
+    let mut table =
+        OutputTable::new(&["KID", "HOST", "STATE", "ALGORITHM", "FROM", "ADDED (UTC)", "ENDS (UTC)"]);
     for key in keys {
         let live = key.is_live(now);
         let from = match key.holds {
-            Holds::Secret => format!("vault:{}", key.value),
-            Holds::Public => "a public key".to_owned(),
-            Holds::Address => key.value.clone(),
+            HostKeyValueKind::Secret => format!("vault:{}", key.value),
+            HostKeyValueKind::Public => "a public key".to_owned(),
+            HostKeyValueKind::Address => key.value.clone(),
         };
         table.row([
             key.kid.as_str().into(),
             key.host.as_str().into(),
-            if live { Cell::new("good", Tone::Good) } else { Cell::new("ended", Tone::Dim) },
+            if live {
+                OutputTableCell::new("good", OutputCellStyle::Good)
+            } else {
+                OutputTableCell::new("ended", OutputCellStyle::Dim)
+            },
             key.algorithm.as_str().into(),
             from.into(),
             moment(key.added_at).into(),

@@ -6,42 +6,42 @@ mod retire;
 
 use clap::Subcommand;
 use munshi_identity::hosts::HostKey;
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_types::{Ids, Timestamp};
+use munshi_types::{IdGenerator, Timestamp};
 use serde_json::json;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum HostKeyCommand {
     /// Add a key; two of one host can be good at once, so that the next is in place before the first goes
-    Add(add::Arguments),
+    Add(add::HostKeyAddArguments),
     /// List keys, newest first
-    List(list::Arguments),
+    List(list::HostKeyListArguments),
     /// Let a key end
-    Retire(retire::Arguments),
+    Retire(retire::HostKeyRetireArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: HostKeyCommand) -> Result<()> {
     match command {
-        Command::Add(arguments) => add::run(context, &arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Retire(arguments) => retire::run(context, &arguments),
+        HostKeyCommand::Add(arguments) => add::run(context, &arguments),
+        HostKeyCommand::List(arguments) => list::run(context, &arguments),
+        HostKeyCommand::Retire(arguments) => retire::run(context, &arguments),
     }
 }
 
 /// Tells the audit, last in the transaction.
-fn tell(tx: &mut Tx<'_>, actor: &Actor, event: &str, key: &HostKey, now: Timestamp) -> Result<()> {
+fn tell(tx: &mut Tx<'_>, actor: &AuditActor, event: &str, key: &HostKey, now: Timestamp) -> Result<()> {
     let payload = json!({
         "host": key.host,
         "algorithm": key.algorithm,
         "holds": key.holds,
         "ends_at": key.ends_at,
     });
-    let event: Event = event.parse()?;
-    let entry = NewEntry { actor: actor.clone(), event, subject: key.kid.clone(), payload };
-    audit::append(tx, &entry, now, &Ids::system())?;
+    let event: AuditEvent = event.parse()?;
+    let entry = NewAuditEntry { actor: actor.clone(), event, subject: key.kid.clone(), payload };
+    audit::append(tx, &entry, now, &IdGenerator::system())?;
     Ok(())
 }

@@ -7,30 +7,30 @@ use munshi_identity::hosts;
 use munshi_store::Tx;
 
 use super::tell;
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::moment;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct HostKeyRetireArguments {
     /// Which one
     kid: String,
     /// It is good for so many hours longer; 0 ends it at once
     #[arg(long, value_name = "HOURS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=720))]
     grace: u32,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &HostKeyRetireArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let retired = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
@@ -39,7 +39,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         let end = now.plus(HOUR.saturating_mul(arguments.grace));
         let unit = move |tx: &mut Tx<'_>| -> Result<_> {
             let missing = || {
-                Failure::not_found(format!("there is no key called {kid}"))
+                CommandFailure::not_found(format!("there is no key called {kid}"))
                     .hint("`munshi host-key list` shows them all")
             };
             let retired = hosts::retire(tx, &kid, end)?.ok_or_else(missing)?;

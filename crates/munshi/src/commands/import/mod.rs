@@ -4,17 +4,17 @@ mod workspace;
 
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum ImportCommand {
     /// Sort SOUL.md, IDENTITY.md, AGENTS.md, TOOLS.md, MEMORY.md, USER.md and HEARTBEAT.md into tiers
-    Workspace(workspace::Arguments),
+    Workspace(workspace::ImportWorkspaceArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: ImportCommand) -> Result<()> {
     match command {
-        Command::Workspace(arguments) => workspace::run(context, arguments),
+        ImportCommand::Workspace(arguments) => workspace::run(context, arguments),
     }
 }

@@ -3,26 +3,28 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use munshi_tiers::files::{self, Folder};
-use munshi_tiers::import::{self, Existing, Imported, Report, Written, slug};
-use munshi_tiers::{Plan, Vanished};
+use munshi_tiers::files::{self, TenantFolder};
+use munshi_tiers::import::{
+    self, ExistingFilePolicy, ImportedWorkspace, WorkspaceImportReport, WrittenFiles, slug,
+};
+use munshi_tiers::{ApplyPlan, VanishedTierPolicy};
 use munshi_types::tier::{TierKind, TierName};
-use munshi_types::{Ids, TenantName, Zone};
+use munshi_types::{IdGenerator, TenantName, Zone};
 use serde::Serialize;
 
-use crate::commands::apply::By;
+use crate::commands::apply::ChangeNoteArguments;
 use crate::commands::diff;
-use crate::context::Context;
-use crate::failure::{Exit, Failure, Result};
-use crate::output::Painter;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Exit, Result};
+use crate::output::TextStyler;
 use crate::output::shown::count;
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::installed::installed;
 use crate::wiring::tiers;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ImportWorkspaceArguments {
     /// The workspace's folder; its files are known in either letter case
     #[arg(value_name = "DIR")]
     workspace: PathBuf,
@@ -39,7 +41,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     apply: bool,
     #[command(flatten)]
-    by: By,
+    by: ChangeNoteArguments,
     /// The time zone of a tenant that is made
     #[arg(long, default_value_t)]
     zone: Zone,
@@ -52,22 +54,23 @@ struct Outcome {
     /// What all four tiers are called.
     name: TierName,
     #[serde(flatten)]
-    files: Written,
-    report: Report,
+    files: WrittenFiles,
+    report: WorkspaceImportReport,
     /// How many entries of the report want a human eye.
     concerns: usize,
     /// What was applied; null where that was not asked for.
-    applied: Option<Plan>,
+    applied: Option<ApplyPlan>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: ImportWorkspaceArguments) -> Result<()> {
     let (tenant, fallback) = names(&arguments)?;
     let files = import::read(&arguments.workspace)?;
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    let imported = import::import(&fallback, &files)
-        .map_err(|error| Failure::new(Exit::Files, format!("{}: {error}", arguments.workspace.display())))?;
+    let imported = import::import(&fallback, &files).map_err(|error| {
+        CommandFailure::new(Exit::Files, format!("{}: {error}", arguments.workspace.display()))
+    })?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("tenants").join(tenant.as_str()));
-    let existing = if arguments.replace { Existing::Replace } else { Existing::Keep };
+    let existing = if arguments.replace { ExistingFilePolicy::Replace } else { ExistingFilePolicy::Keep };
     let write = || imported.write(&folder, existing);
     let (written, applied) = if arguments.apply {
         let (written, plan) = apply(context, arguments, &tenant, &folder, &imported, write)?;
@@ -88,39 +91,40 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 }
 
 /// The tenant's name, and what the tiers are called where no file says it.
-fn names(arguments: &Arguments) -> Result<(TenantName, TierName)> {
+fn names(arguments: &ImportWorkspaceArguments) -> Result<(TenantName, TierName)> {
     let real = arguments.workspace.canonicalize().unwrap_or_else(|_| arguments.workspace.clone());
     let called = real.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let short = slug(&called);
     let tenant = arguments.tenant.clone().or_else(|| short.as_ref()?.as_str().parse().ok());
     let tenant = tenant.ok_or_else(|| {
-        Failure::usage(format!("no tenant can be called like the folder `{}`", harmless(&called)))
+        CommandFailure::usage(format!("no tenant can be called like the folder `{}`", harmless(&called)))
             .hint("give its name with --tenant: small letters, digits and hyphens")
     })?;
     let fallback = short.or_else(|| tenant.as_str().parse().ok());
-    fallback.map(|fallback| (tenant, fallback)).ok_or_else(|| Failure::failed("no name can be found"))
+    fallback.map(|fallback| (tenant, fallback)).ok_or_else(|| CommandFailure::failed("no name can be found"))
 }
 
 /// Sees first that the tiers may be applied, then writes the files, then applies: what is refused leaves no trace.
 fn apply(
-    context: &Context,
-    arguments: Arguments,
+    context: &CommandContext,
+    arguments: ImportWorkspaceArguments,
     tenant: &TenantName,
     folder: &Path,
-    imported: &Imported,
-    write: impl FnOnce() -> munshi_tiers::Result<Written>,
-) -> Result<(Written, Plan)> {
+    imported: &ImportedWorkspace,
+    write: impl FnOnce() -> munshi_tiers::Result<WrittenFiles>,
+) -> Result<(WrittenFiles, ApplyPlan)> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let workspace = arguments.workspace.display().to_string();
     let by = arguments.by.authorship(context, || format!("imported from {workspace}"));
     let drafts = drafts(folder, imported)?;
     context.block_on(async {
         let db = database.open().await?;
-        let said = Folder { tenant: tenant.clone(), drafts, beside: Vec::new() };
-        let plan = munshi_tiers::plan_folder(&db, &said, Vanished::Keep, &installed(&config)?).await?;
+        let said = TenantFolder { tenant: tenant.clone(), drafts, beside: Vec::new() };
+        let plan =
+            munshi_tiers::plan_folder(&db, &said, VanishedTierPolicy::Keep, &installed(&config)?).await?;
         let written = write()?;
-        let ids = Ids::system();
+        let ids = IdGenerator::system();
         let tell = tiers::tell(ids.clone());
         munshi_tiers::apply(&db, vec![plan.clone()], arguments.zone, by, &ids, tell).await?;
         Ok((written, plan))
@@ -128,19 +132,19 @@ fn apply(
 }
 
 /// The files as they will be read again.
-fn drafts(folder: &Path, imported: &Imported) -> Result<Vec<munshi_tiers::Draft>> {
+fn drafts(folder: &Path, imported: &ImportedWorkspace) -> Result<Vec<munshi_tiers::TierDraft>> {
     let files = imported.files().into_iter().zip(TierKind::ALL);
     let drafts = files.map(|((path, text), kind)| {
         let shown = folder.join(path).display().to_string();
         files::parse(kind, imported.name.clone(), &shown, text.as_bytes()).map_err(|problems| {
             let all = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-            Failure::new(Exit::Files, all)
+            CommandFailure::new(Exit::Files, all)
         })
     });
     drafts.collect()
 }
 
-fn words(outcome: &Outcome, painter: Painter) -> String {
+fn words(outcome: &Outcome, painter: TextStyler) -> String {
     let Outcome { tenant, folder, name, files, report, concerns, applied } = outcome;
     let mut text = format!("{} of {tenant}:\n", painter.bold(name.as_str()));
     for entry in report.entries.iter().filter(|entry| entry.concern.is_none()) {

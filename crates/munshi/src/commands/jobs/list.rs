@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use clap::Args;
-use munshi_jobs::{Depth, JOBS, JobView, State, depth, letters};
+use munshi_jobs::{JOBS, JobState, JobView, QueueDepth, depth, letters};
 use munshi_store::{Cursor, Db, Page, PageRequest, PlatformTx, tenants};
 use munshi_types::{TenantId, TenantName};
 use serde::Serialize;
 
 use crate::commands::tenant::missing;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 /// As much of a failure's words as a row shows; `--json` has them all.
 const REASON_COLUMNS: usize = 60;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct JobListArguments {
     /// scheduled, ready, running, done or dead
     #[arg(long, default_value = "dead")]
-    state: State,
+    state: JobState,
     /// Only this tenant's
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
@@ -38,9 +38,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Serialize)]
 struct Listing {
-    state: State,
+    state: JobState,
     /// Of all tenants.
-    depth: Depth,
+    depth: QueueDepth,
     items: Vec<Item>,
     next: Option<Cursor>,
 }
@@ -53,8 +53,8 @@ struct Item {
     tenant_name: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &JobListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenant = match &arguments.tenant {
@@ -76,7 +76,7 @@ async fn find(db: &Db, name: TenantName) -> Result<TenantId> {
 
 fn read(
     tx: &mut PlatformTx<'_>,
-    state: State,
+    state: JobState,
     tenant: Option<TenantId>,
     request: &PageRequest,
 ) -> munshi_jobs::Result<Listing> {
@@ -97,25 +97,26 @@ fn read(
     Ok(Listing { state, depth, items: shown, next })
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
-    let Depth { scheduled, ready, running, dead } = listing.depth;
+fn words(listing: &Listing, painter: TextStyler) -> String {
+    let QueueDepth { scheduled, ready, running, dead } = listing.depth;
     let depth = format!("Queue: {ready} ready, {running} running, {scheduled} scheduled, {dead} dead.\n");
     if listing.items.is_empty() {
         return format!("{depth}No {} jobs here.\n", listing.state);
     }
-    let mut table = Table::new(&["ID", "KIND", "TENANT", "TRIES", "MADE (UTC)", "DUE (UTC)", "LAST ERROR"]);
+    let mut table =
+        OutputTable::new(&["ID", "KIND", "TENANT", "TRIES", "MADE (UTC)", "DUE (UTC)", "LAST ERROR"]);
     listing.items.iter().for_each(|item| table.row(row(item)));
     let mut text = format!("{depth}{}", table.render(painter));
     if let Some(next) = &listing.next {
         text += &format!("There are more: add --after {next}\n");
     }
-    if listing.state == State::Dead {
+    if listing.state == JobState::Dead {
         text += "`munshi jobs retry ID` runs one again, `munshi jobs retry --all` all of them.\n";
     }
     text
 }
 
-fn row(item: &Item) -> [Cell; 7] {
+fn row(item: &Item) -> [OutputTableCell; 7] {
     let job = &item.job;
     [
         job.id.to_string().into(),
@@ -124,6 +125,10 @@ fn row(item: &Item) -> [Cell; 7] {
         format!("{}/{}", job.attempt, job.max_attempts).into(),
         moment(job.created_at).into(),
         moment(job.run_at).into(),
-        Cell::short(job.last_error.as_deref().unwrap_or_default(), REASON_COLUMNS, Tone::Plain),
+        OutputTableCell::short(
+            job.last_error.as_deref().unwrap_or_default(),
+            REASON_COLUMNS,
+            OutputCellStyle::Plain,
+        ),
     ]
 }

@@ -5,20 +5,20 @@ mod retry;
 
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum JobCommand {
     /// List jobs in one state, newest first
-    List(list::Arguments),
+    List(list::JobListArguments),
     /// Run jobs again that were given up
-    Retry(retry::Arguments),
+    Retry(retry::JobRetryArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: JobCommand) -> Result<()> {
     match command {
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Retry(arguments) => retry::run(context, arguments),
+        JobCommand::List(arguments) => list::run(context, &arguments),
+        JobCommand::Retry(arguments) => retry::run(context, arguments),
     }
 }

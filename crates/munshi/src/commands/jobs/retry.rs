@@ -6,14 +6,14 @@ use munshi_store::{Db, PlatformTx};
 use munshi_types::{JobId, Timestamp};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::failure::{Exit, Failure, Result};
-use crate::output::Painter;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Exit, Result};
+use crate::output::TextStyler;
 use crate::output::shown::count;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct JobRetryArguments {
     /// Which jobs, by the ids that `munshi jobs list` shows
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     ids: Vec<JobId>,
@@ -34,8 +34,8 @@ struct Retried {
     queued_already: Vec<JobId>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: JobRetryArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let now = context.now();
     let retried = context.block_on(async {
         let db = database.open().await?;
@@ -80,23 +80,25 @@ async fn retry_all(db: &Db, kind: Option<String>, now: Timestamp) -> Result<Retr
     Ok(outcome)
 }
 
-fn problem(outcome: &Retried) -> Option<Failure> {
+fn problem(outcome: &Retried) -> Option<CommandFailure> {
     let list = |ids: &[JobId]| {
         let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        if outcome.retried > 0 { format!("{list}. {}", words(outcome, Painter::Plain)) } else { list }
+        if outcome.retried > 0 { format!("{list}. {}", words(outcome, TextStyler::Plain)) } else { list }
     };
     if !outcome.missing.is_empty() {
         let what = format!("no job was given up under {}", list(&outcome.missing));
-        return Some(Failure::new(Exit::NotFound, what).hint("`munshi jobs list` shows those that were"));
+        return Some(
+            CommandFailure::new(Exit::NotFound, what).hint("`munshi jobs list` shows those that were"),
+        );
     }
     if !outcome.queued_already.is_empty() {
         let what = format!("the same work is already queued: {}", list(&outcome.queued_already));
-        return Some(Failure::already_there(what).hint("nothing needs to be done: it will run"));
+        return Some(CommandFailure::already_there(what).hint("nothing needs to be done: it will run"));
     }
     None
 }
 
-fn words(outcome: &Retried, _: Painter) -> String {
+fn words(outcome: &Retried, _: TextStyler) -> String {
     match outcome.retried {
         0 => "No job was given up; nothing to run again.".to_owned(),
         some => format!("{} will run again.", count(some, "job")),

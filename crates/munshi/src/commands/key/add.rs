@@ -4,25 +4,25 @@ use std::time::Duration;
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, Grant, KeyMaker, NewKey, SpeaksAs};
+use munshi_identity::keys::{self, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_store::{Db, Tx};
 use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
-use munshi_types::{BindingId, Id, Ids, SystemRandom, Tenant, Timestamp};
+use munshi_types::{BindingId, Id, IdGenerator, SystemRandom, Tenant, Timestamp};
 
 use super::{Shown, Telling};
 use crate::commands::person;
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::moment;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct KeyAddArguments {
     /// What it is called in lists, such as the program that uses it
     name: String,
     #[command(flatten)]
@@ -30,11 +30,11 @@ pub(crate) struct Arguments {
     /// For whom it talks: person where somebody types what is sent, such as at a till; program for everything else. What a
     /// program wants written is confirmed by a person
     #[arg(long, value_name = "person|program")]
-    speaks_as: SpeaksAs,
+    speaks_as: KeySpeaker,
     /// A part of the API that it opens, such as chat or persons:read; may be given more than once. Without it, all that
     /// the role reaches
     #[arg(long, value_name = "AREA")]
-    area: Vec<Grant>,
+    area: Vec<AreaGrant>,
     /// A binding that it reaches; may be given more than once. Without it, all of them
     #[arg(long, value_name = "NAME")]
     binding: Vec<TierName>,
@@ -42,9 +42,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3650))]
     days: Option<u32>,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 /// Whose standing it carries.
@@ -59,14 +59,14 @@ struct Standing {
     person: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: KeyAddArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let bindings = bindings(&db, &tenant, &arguments.binding).await?;
         let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         db.write(tenant.id, move |tx| make(tx, arguments, bindings, &telling)).await
     })?;
     context.output.answer(&shown, |shown, _| {
@@ -81,11 +81,11 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
 
 fn make(
     tx: &mut Tx<'_>,
-    arguments: Arguments,
+    arguments: KeyAddArguments,
     bindings: Option<Vec<BindingId>>,
     telling: &Telling,
 ) -> Result<Shown> {
-    let new = NewKey {
+    let new = NewApiKey {
         carries: carries(tx, &arguments.standing)?,
         name: arguments.name,
         areas: (!arguments.area.is_empty()).then_some(arguments.area),
@@ -104,11 +104,13 @@ fn end(now: Timestamp, days: u32) -> Timestamp {
     now.plus(DAY.saturating_mul(days))
 }
 
-fn carries(tx: &mut Tx<'_>, standing: &Standing) -> Result<Carries> {
+fn carries(tx: &mut Tx<'_>, standing: &Standing) -> Result<KeySubject> {
     match (standing.role, &standing.person) {
-        (Some(role), _) => Ok(Carries::Role(role)),
-        (None, Some(given)) => Ok(Carries::Person(person::find(tx, given)?.id)),
-        (None, None) => Err(Failure::usage("say whose standing the key carries").hint("--role or --person")),
+        (Some(role), _) => Ok(KeySubject::Role(role)),
+        (None, Some(given)) => Ok(KeySubject::Person(person::find(tx, given)?.id)),
+        (None, None) => {
+            Err(CommandFailure::usage("say whose standing the key carries").hint("--role or --person"))
+        }
     }
 }
 
@@ -122,7 +124,7 @@ async fn bindings(db: &Db, tenant: &Tenant, names: &[TierName]) -> Result<Option
     let id = |name: &TierName| {
         let found = tiers.iter().find(|tier| tier.name == *name);
         found.map(|tier| BindingId::from_uuid(tier.id.as_uuid())).ok_or_else(|| {
-            Failure::not_found(format!("{} has no binding called {name}", tenant.name))
+            CommandFailure::not_found(format!("{} has no binding called {name}", tenant.name))
                 .hint(format!("`munshi tier list {}` shows them all", tenant.name))
         })
     };

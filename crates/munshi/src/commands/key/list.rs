@@ -1,24 +1,24 @@
 //! `munshi key list`
 
 use clap::Args;
-use munshi_identity::keys::{self, Grant, Key};
+use munshi_identity::keys::{self, ApiKeyRecord, AreaGrant};
 use munshi_store::{Cursor, PageRequest};
 use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
 use super::carried;
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct KeyListArguments {
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
@@ -37,7 +37,7 @@ struct Listing {
 #[derive(Debug, Serialize)]
 struct Item {
     #[serde(flatten)]
-    key: Key,
+    key: ApiKeyRecord,
     state: State,
 }
 
@@ -50,7 +50,7 @@ enum State {
 }
 
 impl State {
-    fn of(key: &Key, now: Timestamp) -> Self {
+    fn of(key: &ApiKeyRecord, now: Timestamp) -> Self {
         match (key.revoked_at, key.expires_at) {
             (Some(_), _) => Self::Revoked,
             (None, Some(end)) if end <= now => Self::Ended,
@@ -58,17 +58,17 @@ impl State {
         }
     }
 
-    fn cell(self) -> Cell {
+    fn cell(self) -> OutputTableCell {
         match self {
-            Self::Open => Cell::new("open", Tone::Good),
-            Self::Ended => Cell::new("ended", Tone::Dim),
-            Self::Revoked => Cell::new("revoked", Tone::Dim),
+            Self::Open => OutputTableCell::new("open", OutputCellStyle::Good),
+            Self::Ended => OutputTableCell::new("ended", OutputCellStyle::Dim),
+            Self::Revoked => OutputTableCell::new("revoked", OutputCellStyle::Dim),
         }
     }
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &KeyListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let request = PageRequest::new(arguments.after, arguments.limit);
     let now = context.now();
     let listing = context.block_on(async {
@@ -81,7 +81,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&listing, words)
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         let tenant = &listing.tenant;
         return format!(
@@ -90,7 +90,7 @@ fn words(listing: &Listing, painter: Painter) -> String {
     }
     let headings =
         ["NAME", "STATE", "BEGINS WITH", "STANDS FOR", "TALKS FOR", "OPENS", "ENDS (UTC)", "LAST USED (UTC)"];
-    let mut table = Table::new(&headings);
+    let mut table = OutputTable::new(&headings);
     for Item { key, state } in &listing.items {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
         table.row([
@@ -111,9 +111,9 @@ fn words(listing: &Listing, painter: Painter) -> String {
     text
 }
 
-fn opens(key: &Key) -> String {
+fn opens(key: &ApiKeyRecord) -> String {
     let areas =
-        key.areas.as_ref().map(|areas| areas.iter().map(Grant::to_string).collect::<Vec<_>>().join(", "));
+        key.areas.as_ref().map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
     let areas = areas.unwrap_or_else(|| "all".to_owned());
     match key.bindings.as_ref().map(Vec::len) {
         None => areas,

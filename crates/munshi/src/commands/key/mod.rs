@@ -6,47 +6,47 @@ mod revoke;
 mod rotate;
 
 use clap::{Args, Subcommand};
-use munshi_identity::keys::{self, Carries, Key};
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_identity::keys::{self, ApiKeyRecord, KeySubject};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::Tx;
-use munshi_types::{Ids, Timestamp};
+use munshi_types::{IdGenerator, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use super::tenant::Of;
-use super::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::tenant::TenantSelectorArguments;
+use super::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum KeyCommand {
     /// Make a key; it is shown this once
-    Add(add::Arguments),
+    Add(add::KeyAddArguments),
     /// List keys, newest first; never the keys themselves
-    List(list::Arguments),
+    List(list::KeyListArguments),
     /// Take a key back: from then on it opens nothing
-    Revoke(Which),
+    Revoke(KeySelectorArguments),
     /// Give a key another secret; the one before opens for a while longer
-    Rotate(rotate::Arguments),
+    Rotate(rotate::KeyRotateArguments),
 }
 
 /// The key that is meant, and who asks.
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct KeySelectorArguments {
     /// Its name, how it begins (mk_4fGh7Kq2), or its id
     key: String,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: KeyCommand) -> Result<()> {
     match command {
-        Command::Add(arguments) => add::run(context, arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Revoke(which) => revoke::run(context, which),
-        Command::Rotate(arguments) => rotate::run(context, arguments),
+        KeyCommand::Add(arguments) => add::run(context, arguments),
+        KeyCommand::List(arguments) => list::run(context, &arguments),
+        KeyCommand::Revoke(which) => revoke::run(context, which),
+        KeyCommand::Rotate(arguments) => rotate::run(context, arguments),
     }
 }
 
@@ -54,27 +54,27 @@ pub(super) fn run(context: &Context, command: Command) -> Result<()> {
 #[derive(Debug, Serialize)]
 struct Shown {
     #[serde(flatten)]
-    key: Key,
+    key: ApiKeyRecord,
     /// The key itself.
     text: String,
 }
 
 impl Shown {
-    fn of(made: keys::Made) -> Self {
+    fn of(made: keys::IssuedApiKey) -> Self {
         Self { text: made.text.reveal().to_owned(), key: made.key }
     }
 }
 
 /// Who does it and when.
 struct Telling {
-    actor: Actor,
-    ids: Ids,
+    actor: AuditActor,
+    ids: IdGenerator,
     now: Timestamp,
 }
 
 impl Telling {
     /// Tells the audit, last in the transaction: which key, never its text.
-    fn tell(&self, tx: &mut Tx<'_>, event: &str, key: &Key) -> Result<()> {
+    fn tell(&self, tx: &mut Tx<'_>, event: &str, key: &ApiKeyRecord) -> Result<()> {
         let handles: Vec<&str> = key.secrets.iter().map(|secret| secret.handle.as_str()).collect();
         let payload = json!({
             "name": key.name,
@@ -85,14 +85,14 @@ impl Telling {
             "expires_at": key.expires_at,
             "handles": handles,
         });
-        let event: Event = event.parse()?;
-        let entry = NewEntry { actor: self.actor.clone(), event, subject: key.id.to_string(), payload };
+        let event: AuditEvent = event.parse()?;
+        let entry = NewAuditEntry { actor: self.actor.clone(), event, subject: key.id.to_string(), payload };
         audit::append(tx, &entry, self.now, &self.ids)?;
         Ok(())
     }
 }
 
-fn find(tx: &mut Tx<'_>, given: &str) -> Result<Key> {
+fn find(tx: &mut Tx<'_>, given: &str) -> Result<ApiKeyRecord> {
     if let Ok(id) = given.parse() {
         return keys::find(tx, id)?.ok_or_else(|| missing(given));
     }
@@ -103,15 +103,16 @@ fn find(tx: &mut Tx<'_>, given: &str) -> Result<Key> {
 }
 
 /// Whoever pasted a whole key should not see it again in an error.
-fn missing(given: &str) -> Failure {
+fn missing(given: &str) -> CommandFailure {
     let shown: String = given.chars().take(11).collect();
     let shown = if given.starts_with("mk_") { shown } else { given.to_owned() };
-    Failure::not_found(format!("there is no key called {shown}")).hint("`munshi key list` shows them all")
+    CommandFailure::not_found(format!("there is no key called {shown}"))
+        .hint("`munshi key list` shows them all")
 }
 
-fn carried(key: &Key) -> String {
+fn carried(key: &ApiKeyRecord) -> String {
     match key.carries {
-        Carries::Role(role) => role.to_string(),
-        Carries::Person(person) => format!("person {person}"),
+        KeySubject::Role(role) => role.to_string(),
+        KeySubject::Person(person) => format!("person {person}"),
     }
 }

@@ -1,30 +1,30 @@
 //! `munshi key revoke KEY`
 
-use munshi_identity::keys::{self, Key};
+use munshi_identity::keys::{self, ApiKeyRecord};
 use munshi_store::Tx;
-use munshi_types::Ids;
+use munshi_types::IdGenerator;
 use serde::Serialize;
 
-use super::{Telling, Which, find, missing};
-use crate::context::Context;
+use super::{KeySelectorArguments, Telling, find, missing};
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Answer {
     #[serde(flatten)]
-    key: Key,
+    key: ApiKeyRecord,
     /// False when it was revoked before.
     changed: bool,
 }
 
-pub(super) fn run(context: &Context, which: Which) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, which: KeySelectorArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let answer = context.block_on(async {
         let db = database.open().await?;
         let tenant = which.of.find(&db).await?;
         let actor = which.operator.known_in(context, &db, tenant.id).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         db.write(tenant.id, move |tx| take_back(tx, &which.key, &telling)).await
     })?;
     context.output.answer(&answer, |answer, _| match answer.changed {

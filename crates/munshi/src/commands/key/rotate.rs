@@ -5,31 +5,31 @@ use std::time::Duration;
 use clap::Args;
 use munshi_identity::keys;
 use munshi_store::Tx;
-use munshi_types::{Ids, SystemRandom};
+use munshi_types::{IdGenerator, SystemRandom};
 
-use super::{Shown, Telling, Which, find};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::{KeySelectorArguments, Shown, Telling, find};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::count;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct KeyRotateArguments {
     #[command(flatten)]
-    which: Which,
+    which: KeySelectorArguments,
     /// So many hours longer the secret before opens; 0 ends it at once
     #[arg(long, value_name = "HOURS", default_value_t = 24, value_parser = clap::value_parser!(u32).range(0..=720))]
     grace: u32,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
-    let Arguments { which, grace } = arguments;
+pub(super) fn run(context: &CommandContext, arguments: KeyRotateArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let KeyRotateArguments { which, grace } = arguments;
     let shown = context.block_on(async {
         let db = database.open().await?;
         let tenant = which.of.find_open(&db).await?;
         let actor = which.operator.known_in(context, &db, tenant.id).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         db.write(tenant.id, move |tx| renew(tx, &which.key, grace, &telling)).await
     })?;
     context.output.answer(&shown, |shown, _| {
@@ -49,7 +49,7 @@ fn renew(tx: &mut Tx<'_>, given: &str, grace: u32, telling: &Telling) -> Result<
     let key = find(tx, given)?;
     let grace = Duration::from_secs(u64::from(grace) * 60 * 60);
     let made = keys::rotate(tx, &SystemRandom, key.id, grace, telling.now)?.ok_or_else(|| {
-        Failure::refused(format!("{} was revoked or has ended", key.name))
+        CommandFailure::refused(format!("{} was revoked or has ended", key.name))
             .hint("make another: `munshi key add`")
     })?;
     // Whoever sees the new secret answers for the key.

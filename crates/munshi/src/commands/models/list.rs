@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use munshi_llm::calls::{MODELS, Seen, health_since};
-use munshi_llm::chat::Usage;
-use munshi_llm::gateway::Route;
+use munshi_llm::calls::{MODELS, TargetHealth, health_since};
+use munshi_llm::chat::TokenUsage;
+use munshi_llm::gateway::ModelRoute;
 use munshi_llm::money::Cost;
-use munshi_llm::{Gateway, Target};
+use munshi_llm::{Gateway, ModelTarget};
 use munshi_safety::budget::ModelClass;
 use munshi_safety::policy;
 use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
 use crate::commands::tenant::by_name;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::gateway::{Wired, database};
-use crate::wiring::models::Models;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::gateway::{ConfiguredGateway, database};
+use crate::wiring::models::GatewayModels;
 
 /// A breaker remembers no further back: five minutes of failures and ten of rest.
 const LOOK_BACK: Duration = Duration::from_secs(15 * 60);
@@ -74,11 +74,11 @@ enum State {
     Unknown,
 }
 
-pub(super) fn run(context: &Context, tenant: Option<&TenantName>) -> Result<()> {
+pub(super) fn run(context: &CommandContext, tenant: Option<&TenantName>) -> Result<()> {
     let config = context.config()?;
-    let warnings = Models::of(&config)?.warnings.iter().map(ToString::to_string).collect();
+    let warnings = GatewayModels::of(&config)?.warnings.iter().map(ToString::to_string).collect();
     let now = context.now();
-    let wired = Wired::of(&config, &context.clock)?;
+    let wired = ConfiguredGateway::of(&config, &context.clock)?;
     let (health, route) = context.block_on(async {
         let Some(db) = database(&config).await? else { return Ok((BTreeMap::new(), None)) };
         let since = now.minus(LOOK_BACK);
@@ -87,15 +87,20 @@ pub(super) fn run(context: &Context, tenant: Option<&TenantName>) -> Result<()> 
         let (_, policy) = db.read(by_name(&db, name).await?.id, policy::current).await?;
         Ok((health, Some(policy.residency.restrict(wired.route.as_ref().clone()))))
     })?;
-    let about = |target: &Arc<Target>| {
-        let permitted = route.as_ref().map(|route: &Route| route.permits(target));
+    let about = |target: &Arc<ModelTarget>| {
+        let permitted = route.as_ref().map(|route: &ModelRoute| route.permits(target));
         Item { permitted, ..item(&wired, target, health.get(&target.name), now) }
     };
     let models = wired.gateway.targets().iter().map(about).collect();
     context.output.answer(&Listing { models, warnings }, words)
 }
 
-fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> Item {
+fn item(
+    wired: &ConfiguredGateway,
+    target: &ModelTarget,
+    seen: Option<&TargetHealth>,
+    now: Timestamp,
+) -> Item {
     let resting_until = seen.and_then(|seen| seen.breaker.closed_until(now));
     let failures_lately = seen.map_or(0, |seen| seen.breaker.recent_failures(now));
     let last = seen.and_then(|seen| seen.last.clone());
@@ -107,8 +112,8 @@ fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> 
         Some(_) if failures_lately > 0 => State::Shaky,
         Some(_) => State::Well,
     };
-    let input = Usage { input: ASKED, ..Usage::default() };
-    let output = Usage { output: ASKED, ..Usage::default() };
+    let input = TokenUsage { input: ASKED, ..TokenUsage::default() };
+    let output = TokenUsage { output: ASKED, ..TokenUsage::default() };
     Item {
         name: target.name.clone(),
         provider: target.provider_name().to_owned(),
@@ -128,7 +133,7 @@ fn item(wired: &Wired, target: &Target, seen: Option<&Seen>, now: Timestamp) -> 
     }
 }
 
-fn uses(wired: &Wired, target: &Target) -> Vec<String> {
+fn uses(wired: &ConfiguredGateway, target: &ModelTarget) -> Vec<String> {
     let routed = wired.route.targets.iter().filter_map(|(wanted, names)| {
         let place = names.iter().position(|name| *name == target.name)?;
         Some(if place == 0 { wanted.to_string() } else { format!("{wanted} ({})", place + 1) })
@@ -136,13 +141,14 @@ fn uses(wired: &Wired, target: &Target) -> Vec<String> {
     routed.collect()
 }
 
-fn price(gateway: &Gateway, target: &Target, usage: &Usage, now: Timestamp) -> Option<i64> {
+fn price(gateway: &Gateway, target: &ModelTarget, usage: &TokenUsage, now: Timestamp) -> Option<i64> {
     let times = TOLD / i64::try_from(ASKED).unwrap_or(1);
     gateway.prices().cost(target, usage, now).map(|cost| cost.as_micros() * times)
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
-    let mut table = Table::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "CLASS", "USED FOR"]);
+fn words(listing: &Listing, painter: TextStyler) -> String {
+    let mut table =
+        OutputTable::new(&["NAME", "PROVIDER", "MODEL", "STATE", "IN/M", "OUT/M", "CLASS", "USED FOR"]);
     for item in &listing.models {
         table.row([
             item.name.clone().into(),
@@ -152,23 +158,25 @@ fn words(listing: &Listing, painter: Painter) -> String {
             dollars(item.input_price).into(),
             dollars(item.output_price).into(),
             item.class.as_str().into(),
-            Cell::new(item.uses.join(", "), Tone::Dim),
+            OutputTableCell::new(item.uses.join(", "), OutputCellStyle::Dim),
         ]);
     }
     let warnings = listing.warnings.iter().map(|warning| format!("{}\n", painter.doubtful(warning)));
     table.render(painter) + &warnings.collect::<String>()
 }
 
-fn state(item: &Item) -> Cell {
+fn state(item: &Item) -> OutputTableCell {
     if item.permitted == Some(false) {
-        return Cell::new("not permitted", Tone::Doubtful);
+        return OutputTableCell::new("not permitted", OutputCellStyle::Doubtful);
     }
     match (item.state, item.resting_until) {
-        (State::Well, _) => Cell::new("well", Tone::Good),
-        (State::Shaky, _) => Cell::new(shaky(item), Tone::Doubtful),
-        (State::Resting, Some(until)) => Cell::new(format!("resting until {} UTC", moment(until)), Tone::Bad),
-        (State::Resting, None) => Cell::new("resting", Tone::Bad),
-        (State::Unknown, _) => Cell::new("not asked lately", Tone::Dim),
+        (State::Well, _) => OutputTableCell::new("well", OutputCellStyle::Good),
+        (State::Shaky, _) => OutputTableCell::new(shaky(item), OutputCellStyle::Doubtful),
+        (State::Resting, Some(until)) => {
+            OutputTableCell::new(format!("resting until {} UTC", moment(until)), OutputCellStyle::Bad)
+        }
+        (State::Resting, None) => OutputTableCell::new("resting", OutputCellStyle::Bad),
+        (State::Unknown, _) => OutputTableCell::new("not asked lately", OutputCellStyle::Dim),
     }
 }
 

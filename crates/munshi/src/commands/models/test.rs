@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use munshi_llm::chat::Output;
-use munshi_llm::gateway::{Account, Call, Use};
-use munshi_llm::{ChatRequest, Message, Target};
+use munshi_llm::chat::ReplyFormat;
+use munshi_llm::gateway::{CallBilling, Capability, ModelCall};
+use munshi_llm::{ChatMessage, ChatRequest, ModelTarget};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::commands::complete::only;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
-use crate::output::table::{Cell, Table, Tone, harmless};
-use crate::wiring::gateway::{Book, Wired};
-use crate::wiring::trial::{Check, ask};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell, harmless};
+use crate::wiring::gateway::{CommandCallLog, ConfiguredGateway};
+use crate::wiring::trial::{ModelTrialResult, ask};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct ModelTestArguments {
     /// Its name in the settings; `munshi models` lists them
     target: String,
 }
@@ -27,21 +27,21 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Report {
     model: String,
-    checks: Vec<Check>,
+    checks: Vec<ModelTrialResult>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &ModelTestArguments) -> Result<()> {
     let config = context.config()?;
     let report = context.block_on(async {
-        let wired = Wired::of(&config, &context.clock)?;
+        let wired = ConfiguredGateway::of(&config, &context.clock)?;
         let route = Arc::new(only(&wired, &arguments.target)?);
-        let book = Book::open(&config).await?;
+        let book = CommandCallLog::open(&config).await?;
         let account = book.account();
         let target = wired.gateway.target(&arguments.target)?.clone();
         let mut checks = Vec::new();
         for (what, request) in questions(&target) {
-            let call = Call {
-                wanted: Use::Default,
+            let call = ModelCall {
+                wanted: Capability::Default,
                 route: route.clone(),
                 request: request.into(),
                 account: account.clone(),
@@ -60,14 +60,14 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&report, words)?;
     match report.checks.iter().filter(|check| !check.is_good).count() {
         0 => Ok(()),
-        failed => Err(Failure::failed(format!("{failed} of {} checks failed", report.checks.len()))),
+        failed => Err(CommandFailure::failed(format!("{failed} of {} checks failed", report.checks.len()))),
     }
 }
 
 /// What every model should manage, and what this one is said to.
-fn questions(target: &Target) -> Vec<(&'static str, ChatRequest)> {
+fn questions(target: &ModelTarget) -> Vec<(&'static str, ChatRequest)> {
     let plain = ChatRequest {
-        messages: vec![Message::user("Hello!")],
+        messages: vec![ChatMessage::user("Hello!")],
         max_output_tokens: 64,
         ..ChatRequest::default()
     };
@@ -79,13 +79,17 @@ fn questions(target: &Target) -> Vec<(&'static str, ChatRequest)> {
             "required": ["greeting"],
             "additionalProperties": false,
         });
-        let output = Output::Json { name: "greeting".to_owned(), schema };
+        let output = ReplyFormat::Json { name: "greeting".to_owned(), schema };
         questions.push(("answer of a form", ChatRequest { output, ..plain }));
     }
     questions
 }
 
-async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check {
+async fn embed(
+    wired: &ConfiguredGateway,
+    target: &Arc<ModelTarget>,
+    account: &CallBilling,
+) -> ModelTrialResult {
     let began = Instant::now();
     let outcome = wired.gateway.embed(target, &["hello".to_owned()], account).await;
     let (is_good, detail, tokens) = match outcome {
@@ -93,7 +97,7 @@ async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check 
         Err(fault) => (false, fault.to_string(), 0),
     };
     let total_ms = began.elapsed().as_millis();
-    Check {
+    ModelTrialResult {
         what: "vectors",
         is_good,
         detail,
@@ -105,18 +109,22 @@ async fn embed(wired: &Wired, target: &Arc<Target>, account: &Account) -> Check 
     }
 }
 
-fn words(report: &Report, painter: Painter) -> String {
-    let mut table = Table::new(&["ASKED FOR", "", "FIRST WORD", "ALL", "TOKENS", "CAME"]);
+fn words(report: &Report, painter: TextStyler) -> String {
+    let mut table = OutputTable::new(&["ASKED FOR", "", "FIRST WORD", "ALL", "TOKENS", "CAME"]);
     for check in &report.checks {
-        let verdict = if check.is_good { Cell::new("good", Tone::Good) } else { Cell::new("bad", Tone::Bad) };
-        let milliseconds = |time: u128| Cell::from(format!("{time} ms"));
+        let verdict = if check.is_good {
+            OutputTableCell::new("good", OutputCellStyle::Good)
+        } else {
+            OutputTableCell::new("bad", OutputCellStyle::Bad)
+        };
+        let milliseconds = |time: u128| OutputTableCell::from(format!("{time} ms"));
         table.row([
             check.what.into(),
             verdict,
             check.first_word_ms.map_or_else(|| "".into(), milliseconds),
             milliseconds(check.total_ms),
             check.tokens.to_string().into(),
-            Cell::short(&harmless(check.detail.trim()), 60, Tone::Plain),
+            OutputTableCell::short(&harmless(check.detail.trim()), 60, OutputCellStyle::Plain),
         ]);
     }
     table.render(painter)

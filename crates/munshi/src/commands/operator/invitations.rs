@@ -1,18 +1,18 @@
 //! `munshi operator list --invited`
 
 use munshi_identity::Role;
-use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, OneTimeLink};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::{TenantName, Timestamp};
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::Table;
-use crate::wiring::database::Database;
+use crate::output::table::OutputTable;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Item {
@@ -24,8 +24,8 @@ struct Item {
     ends_at: Timestamp,
 }
 
-pub(super) fn run(context: &Context, only: Option<&TenantName>) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, only: Option<&TenantName>) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let now = context.now();
     let mut items = context.block_on(async {
         let db = database.open().await?;
@@ -37,11 +37,11 @@ pub(super) fn run(context: &Context, only: Option<&TenantName>) -> Result<()> {
 
 fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_identity::Error> {
     let mut items = Vec::new();
-    for Link { purpose, made_by, ends_at, .. } in links::all_invitations(tx, now)? {
-        let Purpose::Invitation { email, place } = purpose else { continue };
+    for OneTimeLink { purpose, made_by, ends_at, .. } in links::all_invitations(tx, now)? {
+        let LinkPurpose::Invitation { email, place } = purpose else { continue };
         let (tenant, role) = match place {
-            Place::Everywhere => (None, None),
-            Place::Workspace { tenant, role } => {
+            InvitationScope::Everywhere => (None, None),
+            InvitationScope::Workspace { tenant, role } => {
                 (tenants::find(tx, tenant)?.map(|found| found.name), Some(role))
             }
         };
@@ -50,11 +50,11 @@ fn read(tx: &mut PlatformTx<'_>, now: Timestamp) -> Result<Vec<Item>, munshi_ide
     Ok(items)
 }
 
-fn words(items: &Vec<Item>, painter: Painter) -> String {
+fn words(items: &Vec<Item>, painter: TextStyler) -> String {
     if items.is_empty() {
         return "Nobody is invited. `munshi operator invite EMAIL` does so.".to_owned();
     }
-    let mut table = Table::new(&["E-MAIL", "TO LOOK AFTER", "BY", "UNTIL (UTC)"]);
+    let mut table = OutputTable::new(&["E-MAIL", "TO LOOK AFTER", "BY", "UNTIL (UTC)"]);
     for Item { email, tenant, role, made_by, ends_at } in items {
         let place = match (tenant, role) {
             (Some(tenant), Some(role)) => format!("{tenant} ({role})"),

@@ -2,30 +2,30 @@
 
 use clap::Args;
 use munshi_identity::Role;
-use munshi_identity::links::{self, NewLink, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, SystemRandom, TenantId};
+use munshi_types::{IdGenerator, SystemRandom, TenantId};
 use serde_json::json;
 
 use super::{Shown, Telling};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::wiring::account;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorInviteArguments {
     /// Who is invited
     email: String,
     #[command(flatten)]
     what: What,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Args)]
@@ -39,26 +39,26 @@ struct What {
     keeper: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &OperatorInviteArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let life = account::invitation_life(&config);
     let (link, token) = context.block_on(async {
         let db = database.open().await?;
         let place = match arguments.what.role {
-            Some(role) => Place::Workspace { tenant: arguments.of.find_open(&db).await?.id, role },
-            None => Place::Everywhere,
+            Some(role) => InvitationScope::Workspace { tenant: arguments.of.find_open(&db).await?.id, role },
+            None => InvitationScope::Everywhere,
         };
         let tenants = match place {
-            Place::Workspace { tenant, .. } => vec![tenant],
-            Place::Everywhere => Vec::new(),
+            InvitationScope::Workspace { tenant, .. } => vec![tenant],
+            InvitationScope::Everywhere => Vec::new(),
         };
         let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
-        let purpose = Purpose::Invitation { email: arguments.email.clone(), place };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
+        let purpose = LinkPurpose::Invitation { email: arguments.email.clone(), place };
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let by = telling.actor.id.clone();
-            let new = NewLink { purpose: &purpose, made_by: &by, life };
+            let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life };
             let (link, token) = links::make(tx, &telling.ids, &SystemRandom, &new, telling.now)?;
             let payload = json!({ "kind": "invitation", "place": place });
             telling.tell(tx, &tenants, "link.made", link.id.to_string(), payload)?;

@@ -8,15 +8,15 @@ use munshi_types::TenantName;
 use serde::Serialize;
 
 use super::invitations;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::Table;
-use crate::wiring::database::Database;
+use crate::output::table::OutputTable;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorListArguments {
     /// Only those of this tenant, and keepers
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
@@ -38,11 +38,11 @@ struct Given {
     role: Role,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &OperatorListArguments) -> Result<()> {
     if arguments.invited {
         return invitations::run(context, arguments.tenant.as_ref());
     }
-    let database = Database::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let mut items = context.block_on(async {
         let db = database.open().await?;
         Ok(db.platform(OPERATORS).read(read).await?)
@@ -65,11 +65,11 @@ fn read(tx: &mut PlatformTx<'_>) -> Result<Vec<Item>, munshi_identity::Error> {
     Ok(items)
 }
 
-fn words(items: &Vec<Item>, painter: Painter) -> String {
+fn words(items: &Vec<Item>, painter: TextStyler) -> String {
     if items.is_empty() {
         return "There is no operator yet. `munshi operator link` makes a link for the first.".to_owned();
     }
-    let mut table = Table::new(&["E-MAIL", "NAME", "LOOKS AFTER", "SINCE (UTC)"]);
+    let mut table = OutputTable::new(&["E-MAIL", "NAME", "LOOKS AFTER", "SINCE (UTC)"]);
     for Item { operator, roles } in items {
         let mut places: Vec<String> =
             roles.iter().map(|given| format!("{} ({})", given.tenant, given.role)).collect();

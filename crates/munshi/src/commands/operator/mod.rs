@@ -11,47 +11,47 @@ mod withdraw;
 
 use clap::Subcommand;
 use munshi_config::Config;
-use munshi_identity::Token;
-use munshi_identity::keys::Key;
+use munshi_identity::SecretToken;
+use munshi_identity::keys::ApiKeyRecord;
 use munshi_identity::operators::{self, Operator as Account};
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, TenantId, Timestamp};
+use munshi_types::{IdGenerator, TenantId, Timestamp};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::moment;
 use crate::wiring::account;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum OperatorCommand {
     /// Make a one-time link: for the first operator, or for one who is locked out
-    Link(link::Arguments),
+    Link(link::OperatorLinkArguments),
     /// Make a one-time link with which somebody comes to look after a tenant
-    Invite(invite::Arguments),
+    Invite(invite::OperatorInviteArguments),
     /// Take back the invitations of an e-mail
-    Withdraw(withdraw::Arguments),
+    Withdraw(withdraw::OperatorWithdrawArguments),
     /// List operators and what they look after, or who is invited
-    List(list::Arguments),
+    List(list::OperatorListArguments),
     /// Give an operator another role in a tenant, or none
-    Role(role::Arguments),
+    Role(role::OperatorRoleArguments),
     /// Note that an account's e-mail is its holder's; the first time its password and sign-ins end
-    Prove(prove::Arguments),
+    Prove(prove::OperatorProveArguments),
     /// Close an operator's account for good
-    Remove(remove::Arguments),
+    Remove(remove::OperatorRemoveArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: OperatorCommand) -> Result<()> {
     match command {
-        Command::Link(arguments) => link::run(context, &arguments),
-        Command::Invite(arguments) => invite::run(context, &arguments),
-        Command::Withdraw(arguments) => withdraw::run(context, &arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Role(arguments) => role::run(context, &arguments),
-        Command::Prove(arguments) => prove::run(context, &arguments),
-        Command::Remove(arguments) => remove::run(context, &arguments),
+        OperatorCommand::Link(arguments) => link::run(context, &arguments),
+        OperatorCommand::Invite(arguments) => invite::run(context, &arguments),
+        OperatorCommand::Withdraw(arguments) => withdraw::run(context, &arguments),
+        OperatorCommand::List(arguments) => list::run(context, &arguments),
+        OperatorCommand::Role(arguments) => role::run(context, &arguments),
+        OperatorCommand::Prove(arguments) => prove::run(context, &arguments),
+        OperatorCommand::Remove(arguments) => remove::run(context, &arguments),
     }
 }
 
@@ -63,12 +63,12 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(config: &Config, token: &Token, ends_at: Timestamp) -> Self {
+    fn of(config: &Config, token: &SecretToken, ends_at: Timestamp) -> Self {
         let base = account::base_url(config, config.server.listen);
         Self { link: account::link(&base, token), ends_at }
     }
 
-    fn answer(&self, context: &Context, about: &str) -> Result<()> {
+    fn answer(&self, context: &CommandContext, about: &str) -> Result<()> {
         context.output.answer(self, |shown, painter| {
             format!(
                 "{about} It works once, until {} UTC, and is not shown again:\n\n  {}\n",
@@ -81,8 +81,8 @@ impl Shown {
 
 /// Who does it and when.
 struct Telling {
-    actor: Actor,
-    ids: Ids,
+    actor: AuditActor,
+    ids: IdGenerator,
     now: Timestamp,
 }
 
@@ -96,8 +96,8 @@ impl Telling {
         subject: String,
         payload: Value,
     ) -> Result<()> {
-        let event: Event = event.parse()?;
-        let entry = NewEntry { actor: self.actor.clone(), event, subject, payload };
+        let event: AuditEvent = event.parse()?;
+        let entry = NewAuditEntry { actor: self.actor.clone(), event, subject, payload };
         let mut chains = [tenants, &[TenantId::PLATFORM]].concat();
         // In one order, so that no two wait for each other.
         chains.sort_unstable();
@@ -119,7 +119,7 @@ fn gone(names: &[String]) -> String {
 
 impl Telling {
     /// Keys that went with the role of whoever made them.
-    fn tell_revoked(&self, tx: &mut PlatformTx<'_>, tenant: TenantId, keys: &[Key]) -> Result<()> {
+    fn tell_revoked(&self, tx: &mut PlatformTx<'_>, tenant: TenantId, keys: &[ApiKeyRecord]) -> Result<()> {
         for key in keys {
             let payload = json!({ "name": key.name, "why": "its maker lost the role that made it" });
             self.tell(tx, &[tenant], "api_key.revoked", key.id.to_string(), payload)?;
@@ -130,7 +130,7 @@ impl Telling {
 
 fn find(tx: &mut PlatformTx<'_>, email: &str) -> Result<Account> {
     operators::by_email(tx, email)?.ok_or_else(|| {
-        Failure::not_found(format!("there is no operator with the e-mail {email}"))
+        CommandFailure::not_found(format!("there is no operator with the e-mail {email}"))
             .hint("`munshi operator list` shows them all")
     })
 }

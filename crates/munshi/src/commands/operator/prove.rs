@@ -3,22 +3,22 @@
 use clap::Args;
 use munshi_identity::operators::{self, OPERATORS, roles};
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, TenantId};
+use munshi_types::{IdGenerator, TenantId};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Telling, find};
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorProveArguments {
     /// Whose account: you know that the e-mail is theirs
     email: String,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -28,12 +28,12 @@ struct Proved {
     first: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &OperatorProveArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let proved = context.block_on(async {
         let db = database.open().await?;
         let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;

@@ -3,26 +3,26 @@
 use clap::Args;
 use munshi_identity::operators::{self, OPERATORS, roles};
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, TenantId};
+use munshi_types::{IdGenerator, TenantId};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Telling, find};
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Confirm;
-use crate::wiring::database::Database;
+use crate::output::ConfirmationPrompt;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorRemoveArguments {
     /// Whose account
     email: String,
     /// Don't ask
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -32,17 +32,17 @@ struct Removed {
     revoked: Vec<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &OperatorRemoveArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let about = format!(
         "The account of {} is closed for good: its browsers are signed out and its keys revoked.",
         arguments.email
     );
-    Confirm { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
+    ConfirmationPrompt { about, word: &arguments.email, given: arguments.yes }.ask(&context.output)?;
     let removed = context.block_on(async {
         let db = database.open().await?;
         let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;

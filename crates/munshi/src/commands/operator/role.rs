@@ -4,28 +4,28 @@ use clap::Args;
 use munshi_identity::Role;
 use munshi_identity::operators::{OPERATORS, roles};
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, TenantName};
+use munshi_types::{IdGenerator, TenantName};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Telling, find};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorRoleArguments {
     /// Whose
     email: String,
     /// owner, admin, staff, viewer, or none
     #[arg(value_parser = role)]
     role: Wanted,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +51,13 @@ struct Changed {
     revoked: Vec<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &OperatorRoleArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let changed = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let actor = arguments.operator.known_in(context, &db, tenant.id).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let (email, Wanted(role)) = (arguments.email.clone(), arguments.role);
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_> {
             let operator = find(tx, &email)?;

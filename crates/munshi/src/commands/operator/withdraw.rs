@@ -1,26 +1,26 @@
 //! `munshi operator withdraw EMAIL`
 
 use clap::Args;
-use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, OneTimeLink};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::PlatformTx;
-use munshi_types::{Ids, TenantId};
+use munshi_types::{IdGenerator, TenantId};
 use serde::Serialize;
 use serde_json::json;
 
 use super::Telling;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::count;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct OperatorWithdrawArguments {
     /// Who was invited, wherever that was
     email: String,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -29,12 +29,12 @@ struct Withdrawn {
     withdrawn: usize,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &OperatorWithdrawArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let ended = context.block_on(async {
         let db = database.open().await?;
         let actor = arguments.operator.known_in(context, &db, TenantId::PLATFORM).await?;
-        let telling = Telling { actor, ids: Ids::system(), now: context.now() };
+        let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         let email = arguments.email.clone();
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<usize> {
             let ended = links::withdraw_all(tx, &email, telling.now)?;
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         db.platform(OPERATORS).write(unit).await
     })?;
     if ended == 0 {
-        return Err(Failure::not_found(format!("{} has no invitation that is open", arguments.email))
+        return Err(CommandFailure::not_found(format!("{} has no invitation that is open", arguments.email))
             .hint("`munshi operator list --invited` shows who is invited"));
     }
     let withdrawn = Withdrawn { email: arguments.email.clone(), withdrawn: ended };
@@ -57,9 +57,9 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// The tenants that hear of it.
-fn tenants(link: &Link) -> Vec<TenantId> {
+fn tenants(link: &OneTimeLink) -> Vec<TenantId> {
     match link.purpose {
-        Purpose::Invitation { place: Place::Workspace { tenant, .. }, .. } => vec![tenant],
+        LinkPurpose::Invitation { place: InvitationScope::Workspace { tenant, .. }, .. } => vec![tenant],
         _ => Vec::new(),
     }
 }

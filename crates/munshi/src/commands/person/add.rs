@@ -1,20 +1,20 @@
 //! `munshi person add NAME`
 
 use clap::Args;
-use munshi_identity::{Address, Person, Role, persons};
-use munshi_safety::audit::Event;
-use munshi_types::{Ids, Language};
+use munshi_identity::{ContactAddress, Person, Role, persons};
+use munshi_safety::audit::AuditEvent;
+use munshi_types::{IdGenerator, Language};
 use serde_json::json;
 
 use super::{Shown, Telling, add_addresses};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PersonAddArguments {
     /// As people call them
     #[arg(value_parser = super::name)]
     name: String,
@@ -23,10 +23,10 @@ pub(crate) struct Arguments {
     role: Option<Role>,
     /// A number they are reached at; may be given more than once
     #[arg(long, value_parser = super::phone)]
-    phone: Vec<Address>,
+    phone: Vec<ContactAddress>,
     /// An e-mail address; may be given more than once
     #[arg(long, value_parser = super::email)]
-    email: Vec<Address>,
+    email: Vec<ContactAddress>,
     /// An audience they belong to, such as customers; may be given more than once
     #[arg(long, value_parser = super::tag)]
     tag: Vec<String>,
@@ -34,14 +34,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CODE", value_parser = super::language)]
     language: Option<Language>,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
-    let (ids, now) = (Ids::system(), context.now());
+pub(super) fn run(context: &CommandContext, arguments: PersonAddArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let (ids, now) = (IdGenerator::system(), context.now());
     let addresses = [arguments.phone, arguments.email].concat();
     let person = Person {
         role: arguments.role,
@@ -53,13 +53,13 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, Failure> {
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Shown, CommandFailure> {
             persons::put(tx, &person)?;
             add_addresses(tx, &person, &addresses)?;
             let kinds: Vec<&str> = addresses.iter().map(|address| address.kind().as_str()).collect();
             let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
             let shown = Shown::of(tx, person)?;
-            telling.tell(tx, &shown.person, Event::PERSON_ADDED, payload)?;
+            telling.tell(tx, &shown.person, AuditEvent::PERSON_ADDED, payload)?;
             Ok(shown)
         };
         db.write(tenant.id, unit).await

@@ -1,10 +1,10 @@
 //! Which person is meant.
 
-use munshi_identity::{Address, Person, Role, persons};
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_lang::fold;
 use munshi_store::Tx;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// By id, phone, e-mail, handle or name. Those who have left are found by id and address alone; an old id leads to whom
 /// its person has become.
@@ -38,33 +38,33 @@ pub(in crate::commands) fn only_owner(tx: &mut Tx<'_>) -> Result<Person> {
     owners.retain(|person| person.role == Some(Role::Owner));
     match owners.len() {
         1 => Ok(owners.remove(0)),
-        0 => Err(Failure::usage("the tenant has no owner, so it can't be told who answers")
+        0 => Err(CommandFailure::usage("the tenant has no owner, so it can't be told who answers")
             .hint("add one with `munshi person add NAME --role owner`, or say who: --as PERSON")),
-        _ => Err(Failure::usage("the tenant has several owners").hint("say who answers: --as PERSON")),
+        _ => Err(CommandFailure::usage("the tenant has several owners").hint("say who answers: --as PERSON")),
     }
 }
 
-fn address(given: &str) -> Option<Address> {
+fn address(given: &str) -> Option<ContactAddress> {
     if given.starts_with('@') {
-        return Address::handle(given).ok();
+        return ContactAddress::handle(given).ok();
     }
     if given.contains('@') {
-        return Address::email(given).ok();
+        return ContactAddress::email(given).ok();
     }
-    Address::phone(given).ok()
+    ContactAddress::phone(given).ok()
 }
 
 fn key(name: &str) -> String {
     name.split_whitespace().map(fold::key).collect::<Vec<_>>().join(" ")
 }
 
-fn nobody(given: &str) -> Failure {
-    Failure::not_found(format!("nobody is known here as {given}"))
+fn nobody(given: &str) -> CommandFailure {
+    CommandFailure::not_found(format!("nobody is known here as {given}"))
         .hint("`munshi person list` shows everybody; `munshi person add` adds somebody")
 }
 
-fn several(given: &str, people: &[Person]) -> Failure {
+fn several(given: &str, people: &[Person]) -> CommandFailure {
     let list = people.iter().map(|person| format!("{} ({})", person.id, person.name)).collect::<Vec<_>>();
-    Failure::usage(format!("several people are called {given}"))
+    CommandFailure::usage(format!("several people are called {given}"))
         .hint(format!("name one by id: {}", list.join(", ")))
 }

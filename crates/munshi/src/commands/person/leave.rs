@@ -2,26 +2,26 @@
 
 use clap::Args;
 use munshi_identity::{Person, Role, persons};
-use munshi_safety::audit::Event;
+use munshi_safety::audit::AuditEvent;
 use munshi_store::Tx;
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Telling, find, last_owner};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PersonLeaveArguments {
     /// Name, phone, e-mail, @handle or id
     person: String,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -32,8 +32,8 @@ struct Left {
     changed: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: PersonLeaveArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let given = arguments.person;
     let left = context.block_on(async {
         let db = database.open().await?;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     })
 }
 
-fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, Failure> {
+fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, CommandFailure> {
     let before = find(tx, given)?;
     if before.left_at.is_some() {
         return Ok(Left { person: before, changed: false });
@@ -57,6 +57,6 @@ fn leave(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Left, Failur
     }
     let person = Person { left_at: Some(telling.now), ..before };
     persons::put(tx, &person)?;
-    telling.tell(tx, &person, Event::PERSON_LEFT, json!({ "role": person.role }))?;
+    telling.tell(tx, &person, AuditEvent::PERSON_LEFT, json!({ "role": person.role }))?;
     Ok(Left { person, changed: true })
 }

@@ -1,24 +1,24 @@
 //! `munshi person list`
 
 use clap::Args;
-use munshi_identity::persons::{self, Wanted};
-use munshi_identity::{Address, Role};
+use munshi_identity::persons::{self, PersonFilter};
+use munshi_identity::{ContactAddress, Role};
 use munshi_store::{Cursor, PageRequest};
 use munshi_types::TenantName;
 use serde::Serialize;
 
 use super::Shown;
-use crate::commands::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::output::Painter;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::output::TextStyler;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PersonListArguments {
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     /// Those who have left too
     #[arg(long)]
     all: bool,
@@ -37,15 +37,15 @@ struct Listing {
     next: Option<Cursor>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
-    let wanted = if arguments.all { Wanted::Everybody } else { Wanted::Here };
+pub(super) fn run(context: &CommandContext, arguments: &PersonListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let wanted = if arguments.all { PersonFilter::Everybody } else { PersonFilter::Here };
     let request = PageRequest::new(arguments.after, arguments.limit);
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find(&db).await?;
         let name = tenant.name.clone();
-        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, Failure> {
+        let unit = move |tx: &mut munshi_store::Tx<'_>| -> Result<Listing, CommandFailure> {
             let page = persons::list(tx, wanted, &request)?;
             let items = page.items.into_iter().map(|person| Shown::of(tx, person)).collect::<Result<_>>()?;
             Ok(Listing { tenant: name, items, next: page.next })
@@ -55,28 +55,28 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&listing, words)
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return format!(
             "Nobody yet. `munshi person add NAME --role owner --tenant {}` adds the owner.",
             listing.tenant
         );
     }
-    let mut table = Table::new(&["NAME", "ROLE", "REACHED AT", "TAGS", "LANGUAGE", "ID"]);
+    let mut table = OutputTable::new(&["NAME", "ROLE", "REACHED AT", "TAGS", "LANGUAGE", "ID"]);
     for Shown { person, addresses } in &listing.items {
         let (role, tone) = match (person.left_at, person.role) {
-            (Some(_), _) => ("left", Tone::Dim),
-            (None, Some(role)) => (Role::as_str(role), Tone::Good),
-            (None, None) => ("-", Tone::Plain),
+            (Some(_), _) => ("left", OutputCellStyle::Dim),
+            (None, Some(role)) => (Role::as_str(role), OutputCellStyle::Good),
+            (None, None) => ("-", OutputCellStyle::Plain),
         };
-        let addresses: Vec<&str> = addresses.iter().map(Address::as_str).collect();
+        let addresses: Vec<&str> = addresses.iter().map(ContactAddress::as_str).collect();
         table.row([
             person.name.as_str().into(),
-            Cell::new(role, tone),
+            OutputTableCell::new(role, tone),
             addresses.join(", ").into(),
             person.tags.join(", ").into(),
             person.language.map_or("-", |language| language.code()).into(),
-            Cell::new(person.id.to_string(), Tone::Dim),
+            OutputTableCell::new(person.id.to_string(), OutputCellStyle::Dim),
         ]);
     }
     let mut text = table.render(painter);

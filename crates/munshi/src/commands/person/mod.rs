@@ -9,35 +9,35 @@ mod set;
 pub(super) use find::{find, only_owner};
 
 use clap::Subcommand;
-use munshi_identity::{Address, Person, persons};
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_identity::{ContactAddress, Person, persons};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::{Db, Tx};
-use munshi_types::{Ids, Language, ScopeGlob, TenantId, Timestamp, is_unseen};
+use munshi_types::{IdGenerator, Language, ScopeGlob, TenantId, Timestamp, is_unseen};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum PersonCommand {
     /// Add somebody who works for the tenant, or whom it deals with
-    Add(add::Arguments),
+    Add(add::PersonAddArguments),
     /// List people, newest first
-    List(list::Arguments),
+    List(list::PersonListArguments),
     /// Change somebody's role, name, tags, language, addresses, or what is open and closed to them
-    Set(set::Arguments),
+    Set(set::PersonSetArguments),
     /// Note that somebody has left: from then on they can do nothing here
-    Leave(leave::Arguments),
+    Leave(leave::PersonLeaveArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: PersonCommand) -> Result<()> {
     match command {
-        Command::Add(arguments) => add::run(context, arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Set(arguments) => set::run(context, arguments),
-        Command::Leave(arguments) => leave::run(context, arguments),
+        PersonCommand::Add(arguments) => add::run(context, arguments),
+        PersonCommand::List(arguments) => list::run(context, &arguments),
+        PersonCommand::Set(arguments) => set::run(context, arguments),
+        PersonCommand::Leave(arguments) => leave::run(context, arguments),
     }
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(context: &Context, command: Command) -> Result<()> {
 struct Shown {
     #[serde(flatten)]
     person: Person,
-    addresses: Vec<Address>,
+    addresses: Vec<ContactAddress>,
 }
 
 impl Shown {
@@ -58,27 +58,33 @@ impl Shown {
 
 /// Who does it and when: what every change is told with.
 struct Telling {
-    actor: Actor,
-    ids: Ids,
+    actor: AuditActor,
+    ids: IdGenerator,
     now: Timestamp,
 }
 
 impl Telling {
-    async fn of(context: &Context, operator: &Operator, db: &Db, tenant: TenantId) -> Result<Self> {
+    async fn of(
+        context: &CommandContext,
+        operator: &OperatorArguments,
+        db: &Db,
+        tenant: TenantId,
+    ) -> Result<Self> {
         let actor = operator.known_in(context, db, tenant).await?;
-        Ok(Self { actor, ids: Ids::system(), now: context.now() })
+        Ok(Self { actor, ids: IdGenerator::system(), now: context.now() })
     }
 
     /// Tells the audit, last in the transaction. Names and addresses stay out of it: the id says who.
-    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: Event, payload: Value) -> Result<()> {
-        let entry = NewEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
+    fn tell(&self, tx: &mut Tx<'_>, person: &Person, event: AuditEvent, payload: Value) -> Result<()> {
+        let entry =
+            NewAuditEntry { actor: self.actor.clone(), event, subject: person.id.to_string(), payload };
         audit::append(tx, &entry, self.now, &self.ids)?;
         Ok(())
     }
 }
 
 /// Ties addresses to somebody, unless they are another's.
-fn add_addresses(tx: &mut Tx<'_>, person: &Person, addresses: &[Address]) -> Result<()> {
+fn add_addresses(tx: &mut Tx<'_>, person: &Person, addresses: &[ContactAddress]) -> Result<()> {
     for address in addresses {
         match persons::by_address(tx, address)? {
             Some(other) if other.id != person.id => return Err(taken(address, &other)),
@@ -88,26 +94,27 @@ fn add_addresses(tx: &mut Tx<'_>, person: &Person, addresses: &[Address]) -> Res
     Ok(())
 }
 
-fn taken(address: &Address, other: &Person) -> Failure {
+fn taken(address: &ContactAddress, other: &Person) -> CommandFailure {
     let back = if other.left_at.is_some() { ", who left" } else { "" };
-    let failure = Failure::already_there(format!("{address} belongs to {}{back} ({})", other.name, other.id));
+    let failure =
+        CommandFailure::already_there(format!("{address} belongs to {}{back} ({})", other.name, other.id));
     match other.left_at {
         Some(_) => failure.hint(format!("if they are here again: `munshi person set {} --back`", other.id)),
         None => failure.hint("an address is one person's; `munshi person list` shows whose"),
     }
 }
 
-fn last_owner(name: &str) -> Failure {
-    Failure::refused(format!("{name} is the last owner, and somebody has to be"))
+fn last_owner(name: &str) -> CommandFailure {
+    CommandFailure::refused(format!("{name} is the last owner, and somebody has to be"))
         .hint("make somebody else an owner first: `munshi person set PERSON --role owner`")
 }
 
-fn phone(text: &str) -> Result<Address, String> {
-    Address::phone(text).map_err(|error| error.to_string())
+fn phone(text: &str) -> Result<ContactAddress, String> {
+    ContactAddress::phone(text).map_err(|error| error.to_string())
 }
 
-fn email(text: &str) -> Result<Address, String> {
-    Address::email(text).map_err(|error| error.to_string())
+fn email(text: &str) -> Result<ContactAddress, String> {
+    ContactAddress::email(text).map_err(|error| error.to_string())
 }
 
 fn name(text: &str) -> Result<String, String> {

@@ -3,30 +3,30 @@
 use std::str::FromStr;
 
 use clap::Args;
-use munshi_identity::{Address, Person, Role, persons};
-use munshi_safety::audit::Event;
+use munshi_identity::{ContactAddress, Person, Role, persons};
+use munshi_safety::audit::AuditEvent;
 use munshi_store::Tx;
 use munshi_types::{Language, ScopeGlob};
 use serde::Serialize;
 use serde_json::json;
 
 use super::{Shown, Telling, add_addresses, find, last_owner, list_of};
-use crate::commands::tenant::Of;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PersonSetArguments {
     /// Name, phone, e-mail, @handle or id
     person: String,
     #[command(flatten)]
     wish: Wish,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 /// What is to be different.
@@ -53,10 +53,10 @@ struct Wish {
     language: Option<Language>,
     /// One more number
     #[arg(long, value_parser = super::phone)]
-    phone: Vec<Address>,
+    phone: Vec<ContactAddress>,
     /// One more e-mail address
     #[arg(long, value_parser = super::email)]
-    email: Vec<Address>,
+    email: Vec<ContactAddress>,
     /// They had left and are here again
     #[arg(long)]
     back: bool,
@@ -100,8 +100,8 @@ struct Answer {
     changed: Vec<&'static str>,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: PersonSetArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let (given, wish) = (arguments.person, arguments.wish);
     let answer = context.block_on(async {
         let db = database.open().await?;
@@ -118,12 +118,11 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     })
 }
 
-fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result<Answer, Failure> {
+fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result<Answer, CommandFailure> {
     let before = find(tx, given)?;
     if before.left_at.is_some() && !wish.back {
-        return Err(
-            Failure::refused(format!("{} has left", before.name)).hint("--back if they are here again")
-        );
+        return Err(CommandFailure::refused(format!("{} has left", before.name))
+            .hint("--back if they are here again"));
     }
     let known = persons::addresses(tx, before.id)?;
     let mut addresses = [wish.phone.clone(), wish.email.clone()].concat();
@@ -180,20 +179,20 @@ fn tell(
     after: &Person,
     changed: &[&'static str],
     telling: &Telling,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     if before.left_at != after.left_at {
-        telling.tell(tx, after, Event::PERSON_RETURNED, json!({ "role": after.role }))?;
+        telling.tell(tx, after, AuditEvent::PERSON_RETURNED, json!({ "role": after.role }))?;
     }
     if before.role != after.role {
         let payload = json!({ "from": before.role, "to": after.role });
-        telling.tell(tx, after, Event::PERSON_ROLE_CHANGED, payload)?;
+        telling.tell(tx, after, AuditEvent::PERSON_ROLE_CHANGED, payload)?;
     }
     let others: Vec<&str> =
         changed.iter().copied().filter(|what| !matches!(*what, "role" | "leaving")).collect();
     if !others.is_empty() {
         let payload =
             json!({ "keys": others, "tags": after.tags, "opened": after.opened, "closed": after.closed });
-        telling.tell(tx, after, Event::PERSON_CHANGED, payload)?;
+        telling.tell(tx, after, AuditEvent::PERSON_CHANGED, payload)?;
     }
     Ok(())
 }

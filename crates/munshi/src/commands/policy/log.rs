@@ -5,13 +5,13 @@ use munshi_tiers::plan::{FieldChange, fields};
 use munshi_types::TenantName;
 use serde::Serialize;
 
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Log {
@@ -27,8 +27,8 @@ struct Entry {
     changes: Vec<FieldChange>,
 }
 
-pub(super) fn run(context: &Context, of: &Of) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let (tenant, versions) = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find(&db).await?;
@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context, of: &Of) -> Result<()> {
     context.output.answer(&log, words)
 }
 
-fn words(log: &Log, painter: Painter) -> String {
+fn words(log: &Log, painter: TextStyler) -> String {
     if log.versions.is_empty() {
         return format!(
             "{} has no policy yet. A policy.toml in its folder and `munshi apply` give it one.",

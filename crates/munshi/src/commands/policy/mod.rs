@@ -8,24 +8,24 @@ mod words;
 
 use clap::Subcommand;
 
-use super::tenant::Of;
-use crate::context::Context;
+use super::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum PolicyCommand {
     /// Show the policy in force, as its file
-    Show(Of),
+    Show(TenantSelectorArguments),
     /// Show every version: who, when, why, and what changed
-    Log(Of),
+    Log(TenantSelectorArguments),
     /// Say what would be decided about a call, stage by stage. Nothing is done
-    Test(test::Arguments),
+    Test(test::PolicyTestArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: PolicyCommand) -> Result<()> {
     match command {
-        Command::Show(of) => show::run(context, &of),
-        Command::Log(of) => log::run(context, &of),
-        Command::Test(arguments) => test::run(context, &arguments),
+        PolicyCommand::Show(of) => show::run(context, &of),
+        PolicyCommand::Log(of) => log::run(context, &of),
+        PolicyCommand::Test(arguments) => test::run(context, &arguments),
     }
 }

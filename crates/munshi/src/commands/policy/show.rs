@@ -5,13 +5,13 @@ use munshi_types::TenantName;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::commands::tenant::Of;
-use crate::context::Context;
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Shown {
@@ -27,8 +27,8 @@ struct Shown {
     newest: Option<PolicyVersion>,
 }
 
-pub(super) fn run(context: &Context, of: &Of) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, of: &TenantSelectorArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let (tenant, versions) = context.block_on(async {
         let db = database.open().await?;
         let tenant = of.find(&db).await?;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, of: &Of) -> Result<()> {
     context.output.answer(&shown, words)
 }
 
-fn words(shown: &Shown, painter: Painter) -> String {
+fn words(shown: &Shown, painter: TextStyler) -> String {
     let tenant = &shown.tenant;
     let Some(newest) = &shown.newest else {
         return format!(

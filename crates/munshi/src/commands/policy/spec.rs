@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use munshi_safety::pipeline::{Connector, Known, Maker};
+use munshi_safety::pipeline::{CompiledTool, ConnectorOrigin, ToolConnector};
 use munshi_types::ToolSpec;
 use serde_json::{Map, Value};
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 use crate::wiring::tools;
 
 /// More than any description has.
 const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
-pub(super) struct Described {
+pub(super) struct ToolSpecArguments {
     /// A file with the tool's description as JSON, for one that is not installed: scope, effect, reach, parameters …
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
@@ -30,29 +30,29 @@ pub(super) struct Described {
     undeclared: bool,
 }
 
-impl Described {
+impl ToolSpecArguments {
     /// The tool, from the file or as it is installed; none where there is none.
-    pub(super) fn find(&self, name: &str) -> Result<Option<Arc<Known>>> {
+    pub(super) fn find(&self, name: &str) -> Result<Option<Arc<CompiledTool>>> {
         let Some(path) = &self.spec else {
             return Ok(tools::registry()?.get(name).map(|tool| tool.known.clone()));
         };
-        let connector = Connector {
+        let connector = ToolConnector {
             name: self.connector.clone(),
-            maker: if self.house { Maker::House } else { Maker::Foreign },
+            maker: if self.house { ConnectorOrigin::House } else { ConnectorOrigin::Foreign },
             declares: !self.undeclared,
             conduct: None,
         };
-        let known = Known::new(read(path, name)?, connector);
-        known.map(|known| Some(Arc::new(known))).map_err(|bad| Failure::usage(bad.to_string()))
+        let known = CompiledTool::new(read(path, name)?, connector);
+        known.map(|known| Some(Arc::new(known))).map_err(|bad| CommandFailure::usage(bad.to_string()))
     }
 }
 
 /// What the file says over what a tool that only looks would be.
 fn read(path: &Path, name: &str) -> Result<ToolSpec> {
     let shown = path.display();
-    let wrong = |what: String| Failure::usage(format!("{shown}: {what}"));
+    let wrong = |what: String| CommandFailure::usage(format!("{shown}: {what}"));
     let size = std::fs::metadata(path)
-        .map_err(|error| Failure::not_found(format!("{shown} can't be read: {error}")))?;
+        .map_err(|error| CommandFailure::not_found(format!("{shown} can't be read: {error}")))?;
     if size.len() > LARGEST {
         return Err(wrong(format!("it has {} bytes, {LARGEST} is the most", size.len())));
     }
@@ -65,8 +65,9 @@ fn read(path: &Path, name: &str) -> Result<ToolSpec> {
     if !given.contains_key("scope") {
         return Err(wrong("`scope` is missing: what a policy speaks of, such as ledger.sale.add".to_owned()));
     }
-    let name =
-        name.parse().map_err(|error: munshi_types::ToolNameError| Failure::usage(error.to_string()))?;
+    let name = name
+        .parse()
+        .map_err(|error: munshi_types::ToolNameError| CommandFailure::usage(error.to_string()))?;
     let usual =
         serde_json::to_value(ToolSpec::read(name, "", "")).map_err(|error| wrong(error.to_string()))?;
     let Value::Object(mut whole) = usual else { return Err(wrong("it can't be read".to_owned())) };

@@ -6,29 +6,31 @@ use clap::Args;
 use munshi_connectors::rows;
 use munshi_identity::Principal;
 use munshi_safety::acts;
-use munshi_safety::pipeline::{Caller, CheckedArguments, Door, Known, Proposal, Taint, Trace, Wanted};
+use munshi_safety::pipeline::{
+    ActCaller, CallerAudience, CheckedArguments, CompiledTool, DecisionTrace, Proposal, ProposalMode, Taint,
+};
 use munshi_store::{Db, Tx};
-use munshi_tiers::{Resolution, Resolver, contract};
+use munshi_tiers::{BindingResolution, BindingResolver, contract};
 use munshi_types::tier::TierName;
-use munshi_types::{Autonomy, Conduct, Ids, Tenant, TenantId};
+use munshi_types::{Autonomy, Conduct, IdGenerator, Tenant, TenantId};
 use serde_json::Value;
 
-use super::spec::Described;
-use super::words::{self, Shown};
+use super::spec::ToolSpecArguments;
+use super::words::{self, PolicyTestReport};
 use crate::commands::person;
 use crate::commands::prompt::binding;
-use crate::commands::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::wiring::connectors;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::tools::office;
 
 /// Somebody nobody knows.
 const ANONYMOUS: &str = "anonymous";
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PolicyTestArguments {
     /// Which tool, by its name
     tool: String,
     /// For whom: name, phone, e-mail, @handle or id of a person, or `anonymous`
@@ -36,7 +38,7 @@ pub(crate) struct Arguments {
     person: String,
     /// private, work, public, distribution or agents; without it the binding's own
     #[arg(long, required_unless_present = "binding")]
-    door: Option<Door>,
+    door: Option<CallerAudience>,
     /// The arguments of the call
     #[arg(long = "args", value_name = "JSON", default_value = "{}")]
     arguments: String,
@@ -44,16 +46,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     binding: Option<TierName>,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     #[command(flatten)]
-    described: Described,
+    described: ToolSpecArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &PolicyTestArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let given: Value = serde_json::from_str(&arguments.arguments).map_err(|error| {
-        Failure::usage(format!("--args is no JSON: {error}")).hint("such as --args '{\"amount\": 500}'")
+        CommandFailure::usage(format!("--args is no JSON: {error}"))
+            .hint("such as --args '{\"amount\": 500}'")
     })?;
     let tool = arguments.described.find(&arguments.tool)?;
     let (office, now) = (office(&config, context.clock.clone()), context.now());
@@ -66,19 +69,19 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             None => guest(context, &db, tenant.id, &arguments.tool).await?,
         };
         let proposal = Proposal {
-            act: Ids::system().next(),
+            act: IdGenerator::system().next(),
             name: arguments.tool.clone(),
             arguments: CheckedArguments::new(given.clone(), tool.as_deref()),
             tool: tool.clone(),
             offered: through.as_ref().is_none_or(|through| offers(through, &arguments.tool, tool.as_deref())),
-            wanted: Wanted::Act,
+            wanted: ProposalMode::Act,
             caller: caller(&tenant, through.as_deref(), arguments.door)?,
             agent: Arc::new(through.map_or_else(open, |through| through.agent.body.policy.clone())),
             taint: Taint::default(),
             concerns: Vec::new(),
         };
         let whom = arguments.person.clone();
-        let unit = move |tx: &mut Tx<'_>| -> Result<(Trace, Door), Failure> {
+        let unit = move |tx: &mut Tx<'_>| -> Result<(DecisionTrace, CallerAudience), CommandFailure> {
             let mut proposal = proposal;
             proposal.caller.principal = principal(tx, &whom)?;
             let door = proposal.caller.door;
@@ -88,18 +91,28 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         Ok((trace, door, tool))
     })?;
     let (trace, door, tool) = trace;
-    let shown = Shown::of(&arguments.tool, tool.as_deref(), &arguments.person, door, &given, trace);
+    let shown =
+        PolicyTestReport::of(&arguments.tool, tool.as_deref(), &arguments.person, door, &given, trace);
     context.output.answer(&shown, words::words)
 }
 
-async fn through(db: &Db, tenant: &Tenant, name: Option<&TierName>) -> Result<Option<Arc<Resolution>>> {
+async fn through(
+    db: &Db,
+    tenant: &Tenant,
+    name: Option<&TierName>,
+) -> Result<Option<Arc<BindingResolution>>> {
     let Some(name) = name else { return Ok(None) };
-    let resolver = Resolver::new(db.clone());
+    let resolver = BindingResolver::new(db.clone());
     binding::find(&resolver, Some(&tenant.name), name, None).await.map(Some)
 }
 
 /// A tool of the tenant's connectors. They are started for it, so only where the name can be one of theirs.
-async fn guest(context: &Context, db: &Db, tenant: TenantId, tool: &str) -> Result<Option<Arc<Known>>> {
+async fn guest(
+    context: &CommandContext,
+    db: &Db,
+    tenant: TenantId,
+    tool: &str,
+) -> Result<Option<Arc<CompiledTool>>> {
     let (_, declared) = db.read(tenant, rows::current).await?;
     if !declared.0.keys().any(|name| tool.starts_with(&format!("{name}_"))) {
         return Ok(None);
@@ -108,18 +121,22 @@ async fn guest(context: &Context, db: &Db, tenant: TenantId, tool: &str) -> Resu
     Ok(shelf.get(tool).map(|tool| tool.known.clone()))
 }
 
-fn offers(through: &Resolution, tool: &str, known: Option<&Known>) -> bool {
+fn offers(through: &BindingResolution, tool: &str, known: Option<&CompiledTool>) -> bool {
     let (team, agent) = (&through.team.body, &through.agent.body);
     let is_guest =
-        |known: &Known| contract::has_tool_of(team, agent, &known.connector.name, &known.spec.name);
+        |known: &CompiledTool| contract::has_tool_of(team, agent, &known.connector.name, &known.spec.name);
     contract::tools(team, agent).iter().any(|name| name.as_str() == tool) || known.is_some_and(is_guest)
 }
 
 /// Whom it is for is found in the transaction.
-fn caller(tenant: &Tenant, through: Option<&Resolution>, door: Option<Door>) -> Result<Caller> {
-    let own = through.map(|through| Door::from(through.binding.door));
-    let door = door.or(own).ok_or_else(|| Failure::usage("say through which door: --door DOOR"))?;
-    Ok(Caller {
+fn caller(
+    tenant: &Tenant,
+    through: Option<&BindingResolution>,
+    door: Option<CallerAudience>,
+) -> Result<ActCaller> {
+    let own = through.map(|through| CallerAudience::from(through.binding.door));
+    let door = door.or(own).ok_or_else(|| CommandFailure::usage("say through which door: --door DOOR"))?;
+    Ok(ActCaller {
         principal: Principal::anonymous(tenant.id),
         door,
         binding: through.map(|through| through.binding_id),

@@ -1,21 +1,21 @@
 //! A decision as it is shown.
 
-use munshi_safety::pipeline::{Door, Known, STAGES, Trace, Verdict};
+use munshi_safety::pipeline::{ActVerdict, CallerAudience, CompiledTool, DecisionTrace, STAGES};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::approvals::words::{exactly, needs_words, reason_words, risk};
-use crate::output::Painter;
-use crate::output::table::{Cell, Table, Tone, harmless};
+use crate::output::TextStyler;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell, harmless};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
+pub(super) struct PolicyTestReport {
     tool: String,
     connector: Option<String>,
     scope: String,
     #[serde(rename = "as")]
     whom: String,
-    door: Door,
+    door: CallerAudience,
     stages: Vec<StageShown>,
     /// `apply`, `rehearse`, `ask` or `refuse`.
     decision: &'static str,
@@ -35,18 +35,18 @@ struct StageShown {
     why: String,
 }
 
-impl Shown {
+impl PolicyTestReport {
     pub(super) fn of(
         tool: &str,
-        known: Option<&Known>,
+        known: Option<&CompiledTool>,
         whom: &str,
-        door: Door,
+        door: CallerAudience,
         given: &Value,
-        trace: Trace,
+        trace: DecisionTrace,
     ) -> Self {
         let (decision, detail, sentence) = decided(&trace.verdict);
         let leaving = match &trace.verdict {
-            Verdict::Apply(cleared) | Verdict::Rehearse(cleared) if cleared.arguments != *given => {
+            ActVerdict::Apply(cleared) | ActVerdict::Rehearse(cleared) if cleared.arguments != *given => {
                 Some(cleared.arguments.clone())
             }
             _ => None,
@@ -66,7 +66,7 @@ impl Shown {
     }
 }
 
-fn stages(trace: &Trace, sentence: &str) -> Vec<StageShown> {
+fn stages(trace: &DecisionTrace, sentence: &str) -> Vec<StageShown> {
     let all = STAGES.iter().enumerate().map(|(at, stage)| {
         let passed = trace.passed.get(at);
         let (outcome, why) = match passed {
@@ -80,24 +80,24 @@ fn stages(trace: &Trace, sentence: &str) -> Vec<StageShown> {
 }
 
 /// The word for it, what comes with it, and a sentence.
-fn decided(verdict: &Verdict) -> (&'static str, Value, String) {
+fn decided(verdict: &ActVerdict) -> (&'static str, Value, String) {
     match verdict {
-        Verdict::Apply(cleared) => {
+        ActVerdict::Apply(cleared) => {
             let detail = json!({ "arguments": cleared.arguments, "autonomy": cleared.autonomy });
             ("apply", detail, "It would be done.".to_owned())
         }
-        Verdict::Rehearse(cleared) => {
+        ActVerdict::Rehearse(cleared) => {
             let detail = json!({ "arguments": cleared.arguments, "autonomy": cleared.autonomy });
             ("rehearse", detail, "It would be tried out.".to_owned())
         }
-        Verdict::Ask(question) => {
+        ActVerdict::Ask(question) => {
             let reasons: Vec<&str> = question.reasons.iter().map(|reason| reason_words(*reason)).collect();
             let (risk, who) = (risk(question.risk).0, needs_words(question.needs));
             let sentence =
                 format!("A person would be asked: {}. Risk {risk}; {who} can say yes.", reasons.join(", "));
             ("ask", json!(question), sentence)
         }
-        Verdict::Refuse(refusal) => {
+        ActVerdict::Refuse(refusal) => {
             let ask = refusal.ask.map(|role| format!(" Ask: {role}.")).unwrap_or_default();
             let sentence =
                 format!("It would be refused ({}). {}{ask}", refusal.code.as_str(), refusal.suggestion);
@@ -106,17 +106,17 @@ fn decided(verdict: &Verdict) -> (&'static str, Value, String) {
     }
 }
 
-pub(super) fn words(shown: &Shown, painter: Painter) -> String {
-    let mut table = Table::new(&["STAGE", "", "WHY"]);
+pub(super) fn words(shown: &PolicyTestReport, painter: TextStyler) -> String {
+    let mut table = OutputTable::new(&["STAGE", "", "WHY"]);
     for StageShown { stage, outcome, why } in &shown.stages {
         let (word, tone) = match *outcome {
-            "passed" => ("passed", Tone::Good),
-            "stopped" if shown.decision == "refuse" => ("refuses", Tone::Bad),
-            "stopped" => ("asks", Tone::Doubtful),
-            _ => ("-", Tone::Dim),
+            "passed" => ("passed", OutputCellStyle::Good),
+            "stopped" if shown.decision == "refuse" => ("refuses", OutputCellStyle::Bad),
+            "stopped" => ("asks", OutputCellStyle::Doubtful),
+            _ => ("-", OutputCellStyle::Dim),
         };
         let why = if *outcome == "stopped" { String::new() } else { why.clone() };
-        table.row([(*stage).into(), Cell::new(word, tone), why.into()]);
+        table.row([(*stage).into(), OutputTableCell::new(word, tone), why.into()]);
     }
     let mut text = table.render(painter);
     text += &format!("{}\n", harmless(&shown.sentence));

@@ -2,54 +2,56 @@
 
 use std::sync::Arc;
 
-use munshi_tiers::{Answer, Resolution, Resolver};
+use munshi_tiers::{AddressResolution, BindingResolution, BindingResolver};
 use munshi_types::TenantName;
 use munshi_types::tier::TierName;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// The binding as this person would meet it.
 pub(in crate::commands) async fn find(
-    resolver: &Resolver,
+    resolver: &BindingResolver,
     tenant: Option<&TenantName>,
     binding: &TierName,
     person: Option<&str>,
-) -> Result<Arc<Resolution>> {
+) -> Result<Arc<BindingResolution>> {
     let tenant = match tenant {
         Some(tenant) => tenant.clone(),
         None => only_holder(resolver, binding).await?,
     };
     match resolver.by_name(&tenant, binding, person).await? {
-        Answer::Bound(resolution) => Ok(resolution),
-        Answer::Unknown => Err(Failure::not_found(format!("{tenant} has no binding called {binding}"))
-            .hint(format!("`munshi tier list {tenant}` shows them all"))),
-        Answer::BindingArchived { .. } => {
-            Err(Failure::refused(format!("binding {binding} of {tenant} is archived, so it answers nobody"))
-                .hint("apply its file again to bring it back"))
+        AddressResolution::Bound(resolution) => Ok(resolution),
+        AddressResolution::Unknown => {
+            Err(CommandFailure::not_found(format!("{tenant} has no binding called {binding}"))
+                .hint(format!("`munshi tier list {tenant}` shows them all")))
         }
-        Answer::TenantPaused(_) => {
-            Err(Failure::refused(format!("{tenant} is paused, so nothing goes to a model"))
+        AddressResolution::BindingArchived { .. } => Err(CommandFailure::refused(format!(
+            "binding {binding} of {tenant} is archived, so it answers nobody"
+        ))
+        .hint("apply its file again to bring it back")),
+        AddressResolution::TenantPaused(_) => {
+            Err(CommandFailure::refused(format!("{tenant} is paused, so nothing goes to a model"))
                 .hint(format!("`munshi tenant resume {tenant}` wakes it")))
         }
-        Answer::TenantArchived(_) => {
-            Err(Failure::refused(format!("{tenant} is archived, so nothing goes to a model ever again")))
-        }
+        AddressResolution::TenantArchived(_) => Err(CommandFailure::refused(format!(
+            "{tenant} is archived, so nothing goes to a model ever again"
+        ))),
     }
 }
 
 /// The tenant, where only one has such a binding.
-async fn only_holder(resolver: &Resolver, binding: &TierName) -> Result<TenantName> {
+async fn only_holder(resolver: &BindingResolver, binding: &TierName) -> Result<TenantName> {
     let Some(holders) = resolver.holders(binding).await? else {
-        return Err(Failure::usage("there are too many tenants to look through")
+        return Err(CommandFailure::usage("there are too many tenants to look through")
             .hint("say whose it is: --tenant NAME"));
     };
     match holders.as_slice() {
         [tenant] => Ok(tenant.clone()),
-        [] => Err(Failure::not_found(format!("no tenant has a binding called {binding}"))
+        [] => Err(CommandFailure::not_found(format!("no tenant has a binding called {binding}"))
             .hint("`munshi tier list TENANT` shows a tenant's bindings")),
         several => {
             let names = several.iter().map(TenantName::as_str).collect::<Vec<_>>().join(", ");
-            Err(Failure::usage(format!("several tenants have a binding called {binding}: {names}"))
+            Err(CommandFailure::usage(format!("several tenants have a binding called {binding}: {names}"))
                 .hint("say whose is meant: --tenant NAME"))
         }
     }

@@ -11,17 +11,17 @@ mod words;
 
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum PromptCommand {
     /// Print the exact prompt that a message would make, block by block, with its tokens and what was left out
-    Show(show::Arguments),
+    Show(show::PromptShowArguments),
 }
 
-pub(super) fn run(context: &Context, command: &Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: &PromptCommand) -> Result<()> {
     match command {
-        Command::Show(arguments) => show::run(context, arguments),
+        PromptCommand::Show(arguments) => show::run(context, arguments),
     }
 }

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use munshi_lang::detect;
 use munshi_tiers::prompt::{
-    Data, Envelope, Fact, FenceKey, Moment, Recalled, Speaker, Spoken, TenantWord, Turn,
+    FenceKey, PersonFact, PromptSpeaker, PromptTurn, RecallItem, TenantWord, TurnContext, TurnEnvelope,
+    UntrustedText, UtteranceText,
 };
 use munshi_types::tier::LanguageCode;
 use munshi_types::{Language, Script};
 use serde::Deserialize;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// More than this is no message, nor is it a file of what is known.
 const LONGEST: u64 = 1 << 20;
@@ -20,7 +21,7 @@ const LONGEST: u64 = 1 << 20;
 /// What memory, documents and the conversation would bring, written down to try it out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Known {
+pub(super) struct PromptFixture {
     /// What the visitor's page says of them.
     profile: Vec<String>,
     facts: Vec<Remembered>,
@@ -64,34 +65,41 @@ enum Said {
     Persona(String),
 }
 
-impl Known {
+impl PromptFixture {
     pub(super) fn read(path: &Path) -> Result<Self> {
         let shown = path.display();
         let file = std::fs::File::open(path)
-            .map_err(|error| Failure::not_found(format!("{shown} can't be read: {error}")))?;
-        let text = bounded(file).map_err(|what| Failure::usage(format!("{shown} {what}")))?;
+            .map_err(|error| CommandFailure::not_found(format!("{shown} can't be read: {error}")))?;
+        let text = bounded(file).map_err(|what| CommandFailure::usage(format!("{shown} {what}")))?;
         serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(format!("{shown} does not say what is known: {error}"))
+            CommandFailure::usage(format!("{shown} does not say what is known: {error}"))
                 .hint("docs/prompt.md shows such a file")
         })
     }
 
-    pub(super) fn moment(self, envelope: Envelope, message: Spoken, key: FenceKey) -> Moment {
+    pub(super) fn moment(self, envelope: TurnEnvelope, message: UtteranceText, key: FenceKey) -> TurnContext {
         let recalled = |found: Found| match &found.source {
-            Some(source) => Recalled::passage(source, &found.text, found.score),
-            None => Recalled::episode(Data::new(&found.text), found.score),
+            Some(source) => RecallItem::passage(source, &found.text, found.score),
+            None => RecallItem::episode(UntrustedText::new(&found.text), found.score),
         };
         let said = |said: Said| match said {
-            Said::Person(text) => Turn { speaker: Speaker::Person, text: Spoken::new(&text) },
-            Said::Persona(text) => Turn { speaker: Speaker::Persona, text: Spoken::new(&text) },
+            Said::Person(text) => {
+                PromptTurn { speaker: PromptSpeaker::Person, text: UtteranceText::new(&text) }
+            }
+            Said::Persona(text) => {
+                PromptTurn { speaker: PromptSpeaker::Persona, text: UtteranceText::new(&text) }
+            }
         };
-        let fact = |fact: Remembered| Fact { text: Data::new(&fact.text), confidence: fact.confidence };
-        Moment {
+        let fact = |fact: Remembered| PersonFact {
+            text: UntrustedText::new(&fact.text),
+            confidence: fact.confidence,
+        };
+        TurnContext {
             envelope,
-            profile: self.profile.iter().map(|text| Data::new(text)).collect(),
+            profile: self.profile.iter().map(|text| UntrustedText::new(text)).collect(),
             facts: self.facts.into_iter().map(fact).collect(),
             recall: self.recall.into_iter().map(recalled).collect(),
-            summary: self.summary.as_deref().map(Data::new),
+            summary: self.summary.as_deref().map(UntrustedText::new),
             history: self.history.into_iter().map(said).collect(),
             message,
             exchanges: Vec::new(),
@@ -103,15 +111,15 @@ impl Known {
 }
 
 /// What the person writes; `-` reads it from standard input.
-pub(super) fn message(given: &str) -> Result<Spoken> {
+pub(super) fn message(given: &str) -> Result<UtteranceText> {
     let text = match given {
         "-" => bounded(std::io::stdin())
-            .map_err(|what| Failure::usage(format!("the message from standard input {what}")))?,
+            .map_err(|what| CommandFailure::usage(format!("the message from standard input {what}")))?,
         text => text.to_owned(),
     };
-    let spoken = Spoken::new(&text);
+    let spoken = UtteranceText::new(&text);
     if spoken.as_str().trim().is_empty() {
-        return Err(Failure::usage("the message is empty, and nothing is sent for an empty message")
+        return Err(CommandFailure::usage("the message is empty, and nothing is sent for an empty message")
             .hint("say what the person writes: --message \"…\", or - for standard input"));
     }
     Ok(spoken)
@@ -129,7 +137,7 @@ fn bounded(from: impl Read) -> Result<String, String> {
 
 /// The language a message is in, where it is sure.
 pub(super) fn language_of(message: &str) -> Option<LanguageCode> {
-    let found = detect(message).filter(munshi_lang::Detection::is_sure)?;
+    let found = detect(message).filter(munshi_lang::LanguageDetection::is_sure)?;
     let is_latin = found.script == Script::Latin && found.language != Language::English;
     let code = found.language.code();
     if is_latin { format!("{code}-latn").parse().ok() } else { code.parse().ok() }

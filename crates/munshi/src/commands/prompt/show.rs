@@ -4,26 +4,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
-use munshi_llm::{Message, Part};
-use munshi_tiers::contract::{self, Situation};
+use munshi_llm::{ChatMessage, ModelMessagePart};
+use munshi_tiers::contract::{self, TurnSituation};
 use munshi_tiers::prompt::{
-    Assembled, Cast, Envelope, Guest, Moment, Report, Section, Tiers, assemble, tool_tokens,
+    AssembledPrompt, ConnectorToolSpec, PromptReport, PromptSection, PromptTiers, StaticPrompt, TurnContext,
+    TurnEnvelope, assemble, tool_tokens,
 };
-use munshi_tiers::{Resolution, Resolver, fence_key};
-use munshi_tools::{Shelf, Tool};
-use munshi_types::tier::{Budgets, Channel, LanguageCode, Profile, TierName};
+use munshi_tiers::{BindingResolution, BindingResolver, fence_key};
+use munshi_tools::{TenantTools, Tool};
+use munshi_types::tier::{Channel, LanguageCode, PromptBudgetProfile, PromptBudgets, TierName};
 use munshi_types::{SystemRandom, TenantName, Timestamp, ToolName, ToolSpec};
 use serde::Serialize;
 
-use super::moment::{Known, language_of, message};
+use super::moment::{PromptFixture, language_of, message};
 use super::{binding, words};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::{connectors, installed};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct PromptShowArguments {
     /// Whose prompt
     binding: TierName,
     /// What the person writes; `-` reads it from standard input
@@ -37,7 +38,7 @@ pub(crate) struct Arguments {
     channel: Option<Channel>,
     /// Budgets to try instead of the agent's profile: runtime or compact
     #[arg(long)]
-    profile: Option<Profile>,
+    profile: Option<PromptBudgetProfile>,
     /// Who writes, as the channel names them: somebody in a slice gets what the slice gets
     #[arg(long, value_name = "ADDRESS")]
     person: Option<String>,
@@ -63,47 +64,47 @@ pub(crate) struct Arguments {
 
 /// The prompt as `--json` gives it.
 #[derive(Debug, Serialize)]
-pub(super) struct Shown {
+pub(super) struct PromptShowReport {
     pub(super) tenant: TenantName,
-    pub(super) binding: Named,
-    pub(super) human: Named,
-    pub(super) team: Named,
-    pub(super) agent: Named,
+    pub(super) binding: PromptShowTier,
+    pub(super) human: PromptShowTier,
+    pub(super) team: PromptShowTier,
+    pub(super) agent: PromptShowTier,
     pub(super) slice: Option<String>,
     pub(super) channel: Channel,
     pub(super) language: Option<LanguageCode>,
     /// What is the same in every turn, block by block.
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<PromptShowBlock>,
     /// As they go to the model: human, team, agent, and what this turn is about.
     pub(super) system: Vec<String>,
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<ChatMessage>,
     pub(super) tools: Vec<ToolSpec>,
     /// Those that would be offered if they were installed.
     pub(super) not_installed: Vec<ToolName>,
-    pub(super) budgets: Budgets,
-    pub(super) report: Report,
+    pub(super) budgets: PromptBudgets,
+    pub(super) report: PromptReport,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Named {
+pub(super) struct PromptShowTier {
     pub(super) name: TierName,
     pub(super) version: u32,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Block {
-    pub(super) section: Section,
+pub(super) struct PromptShowBlock {
+    pub(super) section: PromptSection,
     pub(super) tokens: u32,
     pub(super) text: String,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &PromptShowArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let message = message(&arguments.message)?;
-    let known = arguments.known.as_deref().map(Known::read).transpose()?.unwrap_or_default();
+    let known = arguments.known.as_deref().map(PromptFixture::read).transpose()?.unwrap_or_default();
     let (resolution, key, shelf) = context.block_on(async {
         let db = database.open().await?;
-        let resolver = Resolver::new(db.clone()).offering(installed::tools()?);
+        let resolver = BindingResolver::new(db.clone()).offering(installed::tools()?);
         let (tenant, person) = (arguments.tenant.as_ref(), arguments.person.as_deref());
         let resolution = binding::find(&resolver, tenant, &arguments.binding, person).await?;
         let key = fence_key(&db, &SystemRandom, context.now()).await?;
@@ -113,20 +114,21 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         };
         Ok((resolution, key, shelf))
     })?;
-    let envelope = Envelope {
+    let envelope = TurnEnvelope {
         now: arguments.at.unwrap_or_else(|| context.now()),
         zone: resolution.zone.clone(),
         channel: channel(&resolution, arguments.channel)?,
         locale: String::new(),
         language: arguments.language.clone().or_else(|| language_of(message.as_str())),
-        situation: if arguments.escalation { Situation::Escalation } else { Situation::Usual },
+        situation: if arguments.escalation { TurnSituation::Escalation } else { TurnSituation::Usual },
     };
     let (channel, language) = (envelope.channel, envelope.language.clone());
     let installed = installed::tools()?;
     let cast = cast(&resolution, arguments.profile, &installed);
     let guests = guests(&resolution, &cast, &shelf, message.as_str());
-    let moment = Moment { tools: guests, ..known.moment(envelope, message, key) };
-    let assembled = assemble(&cast, &moment).map_err(|too_large| Failure::refused(too_large.to_string()))?;
+    let moment = TurnContext { tools: guests, ..known.moment(envelope, message, key) };
+    let assembled =
+        assemble(&cast, &moment).map_err(|too_large| CommandFailure::refused(too_large.to_string()))?;
     if arguments.raw {
         return context.output.exactly(&raw(&assembled));
     }
@@ -136,7 +138,12 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// The most fitting for the message, as in a turn.
-fn guests(resolution: &Resolution, cast: &Cast, shelf: &Shelf, message: &str) -> Vec<Guest> {
+fn guests(
+    resolution: &BindingResolution,
+    cast: &StaticPrompt,
+    shelf: &TenantTools,
+    message: &str,
+) -> Vec<ConnectorToolSpec> {
     let (team, agent) = (&resolution.team.body, &resolution.agent.body);
     let has =
         |tool: &Tool| contract::has_tool_of(team, agent, &tool.known.connector.name, &tool.known.spec.name);
@@ -144,46 +151,53 @@ fn guests(resolution: &Resolution, cast: &Cast, shelf: &Shelf, message: &str) ->
     chosen
         .map(|tool| {
             let spec = &tool.known.spec;
-            Guest { tokens: tool_tokens(spec), tool: Arc::new(spec.clone()) }
+            ConnectorToolSpec { tokens: tool_tokens(spec), tool: Arc::new(spec.clone()) }
         })
         .collect()
 }
 
 /// One of the binding's channels.
-fn channel(resolution: &Resolution, asked: Option<Channel>) -> Result<Channel> {
+fn channel(resolution: &BindingResolution, asked: Option<Channel>) -> Result<Channel> {
     let channels = &resolution.binding.channels;
     match asked {
         Some(asked) if channels.contains(&asked) => Ok(asked),
         Some(asked) => {
             let has = channels.iter().map(|channel| channel.as_str()).collect::<Vec<_>>().join(", ");
             let name = &resolution.binding_name;
-            Err(Failure::refused(format!("binding {name} is not on {asked}, so no such message comes"))
-                .hint(format!("it is on {has}; its file says so under `channels`")))
+            Err(CommandFailure::refused(format!(
+                "binding {name} is not on {asked}, so no such message comes"
+            ))
+            .hint(format!("it is on {has}; its file says so under `channels`")))
         }
         None => Ok(channels.first().copied().unwrap_or(Channel::Web)),
     }
 }
 
 /// The binding's own, or the same three with another profile's budgets.
-fn cast(resolution: &Resolution, profile: Option<Profile>, installed: &[Arc<ToolSpec>]) -> Arc<Cast> {
+fn cast(
+    resolution: &BindingResolution,
+    profile: Option<PromptBudgetProfile>,
+    installed: &[Arc<ToolSpec>],
+) -> Arc<StaticPrompt> {
     let Some(profile) = profile else { return resolution.cast.clone() };
     let mut agent = resolution.agent.body.clone();
     agent.limits.profile = profile;
     let (human, team) = (&resolution.human.body, &resolution.team.body);
-    Arc::new(Cast::new(&Tiers { human, team, agent: &agent, installed }))
+    Arc::new(StaticPrompt::new(&PromptTiers { human, team, agent: &agent, installed }))
 }
 
 fn shown(
-    resolution: &Resolution,
-    cast: &Cast,
-    assembled: Assembled,
+    resolution: &BindingResolution,
+    cast: &StaticPrompt,
+    assembled: AssembledPrompt,
     installed: &[Arc<ToolSpec>],
     (channel, language): (Channel, Option<LanguageCode>),
-) -> Shown {
-    let Resolution { human, team, agent, .. } = resolution;
-    let named = |name: &TierName, version| Named { name: name.clone(), version };
-    let block = |(section, text, tokens): (_, &str, _)| Block { section, tokens, text: text.to_owned() };
-    Shown {
+) -> PromptShowReport {
+    let BindingResolution { human, team, agent, .. } = resolution;
+    let named = |name: &TierName, version| PromptShowTier { name: name.clone(), version };
+    let block =
+        |(section, text, tokens): (_, &str, _)| PromptShowBlock { section, tokens, text: text.to_owned() };
+    PromptShowReport {
         tenant: resolution.tenant_name.clone(),
         binding: named(&resolution.binding_name, resolution.binding_version),
         human: named(&human.name, human.version),
@@ -202,17 +216,17 @@ fn shown(
     }
 }
 
-fn not_installed(resolution: &Resolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
+fn not_installed(resolution: &BindingResolution, installed: &[Arc<ToolSpec>]) -> Vec<ToolName> {
     let mut wanted = contract::tools(&resolution.team.body, &resolution.agent.body);
     wanted.retain(|name| !installed.iter().any(|tool| tool.name == *name));
     wanted
 }
 
 /// What is said to the model and by whom it was said before, without a byte of ours between.
-fn raw(assembled: &Assembled) -> String {
+fn raw(assembled: &AssembledPrompt) -> String {
     let parts = assembled.messages.iter().flat_map(|message| &message.parts);
     let said = parts.filter_map(|part| match part {
-        Part::Text { text } => Some(text.as_str()),
+        ModelMessagePart::Text { text } => Some(text.as_str()),
         _ => None,
     });
     assembled.system.iter().map(String::as_str).chain(said).collect()

@@ -1,14 +1,14 @@
 //! A reading as JSON and in words.
 
-use munshi_ledger::sms::{Certainty, Direction, Nothing, Payment, Reading};
+use munshi_ledger::sms::{NonPaymentReason, Payment, PaymentCertainty, PaymentDirection, SmsReading};
 use serde::Serialize;
 
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::table::harmless;
 
 /// Amounts are decimal strings; what is not known is null.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Answer {
+pub(super) struct SmsReadReport {
     kind: &'static str,
     amount: Option<String>,
     account: Option<String>,
@@ -18,7 +18,7 @@ pub(super) struct Answer {
     certainty: &'static str,
     why: String,
     /// Why there is nothing to book, in one word for scripts.
-    reason: Option<Nothing>,
+    reason: Option<NonPaymentReason>,
     currency: Option<String>,
     date: Option<String>,
     time: Option<String>,
@@ -27,13 +27,13 @@ pub(super) struct Answer {
     fingerprint: Option<String>,
 }
 
-impl Answer {
-    pub(super) fn of(reading: &Reading) -> Self {
+impl SmsReadReport {
+    pub(super) fn of(reading: &SmsReading) -> Self {
         match reading {
-            Reading::Payment(payment) => Self::of_payment(payment),
-            Reading::Nothing(nothing) => Self {
+            SmsReading::Payment(payment) => Self::of_payment(payment),
+            SmsReading::Nothing(nothing) => Self {
                 kind: "none",
-                certainty: Certainty::Sure.as_str(),
+                certainty: PaymentCertainty::Sure.as_str(),
                 why: nothing.as_str().to_owned(),
                 reason: Some(*nothing),
                 ..Self::default()
@@ -44,8 +44,8 @@ impl Answer {
     fn of_payment(payment: &Payment) -> Self {
         Self {
             kind: match payment.direction {
-                Direction::Credit => "credit",
-                Direction::Debit => "debit",
+                PaymentDirection::Credit => "credit",
+                PaymentDirection::Debit => "debit",
             },
             amount: Some(payment.amount.to_string()),
             account: payment.account.clone(),
@@ -71,7 +71,7 @@ fn why(payment: &Payment) -> String {
     payment.doubts.iter().map(|doubt| doubt.as_str()).collect::<Vec<_>>().join("; ")
 }
 
-pub(super) fn words(answer: &Answer, paint: Painter) -> String {
+pub(super) fn words(answer: &SmsReadReport, paint: TextStyler) -> String {
     let Some(amount) = &answer.amount else {
         return format!("{}: {}", paint.dim("nothing to book"), answer.why);
     };

@@ -7,18 +7,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use munshi_ledger::messages::{Import, Line, Mode, Report, Taken, import, phone};
-use munshi_ledger::sms::Direction;
-use munshi_types::{Ids, Money};
+use munshi_ledger::messages::{
+    SmsImport, SmsImportLine, SmsImportMode, SmsImportOutcome, SmsImportReport, import, phone,
+};
+use munshi_ledger::sms::PaymentDirection;
+use munshi_types::{IdGenerator, Money};
 use serde::Serialize;
 
-use crate::commands::tenant::Of;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::commands::tenant::TenantSelectorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::shown::count;
 use crate::output::table::harmless;
-use crate::output::{Painter, as_line};
-use crate::wiring::database::Database;
+use crate::output::{TextStyler, as_line};
+use crate::wiring::database::ConfiguredDatabase;
 
 /// So many rows of each kind are shown to a person; `--report` has all.
 const SHOWN: usize = 10;
@@ -26,12 +28,12 @@ const SHOWN: usize = 10;
 const LETTERS: usize = 120;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct SmsImportArguments {
     /// The messages: an Android backup in XML, or CSV or lines of JSON with text, sender and date
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
-    of: Of,
+    of: TenantSelectorArguments,
     /// Only say what would be booked
     #[arg(long)]
     dry_run: bool,
@@ -50,40 +52,40 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Answer<'r> {
     #[serde(flatten)]
-    count: munshi_ledger::messages::Count,
+    count: munshi_ledger::messages::SmsImportTotals,
     rows: usize,
     is_applied: bool,
     reasons: &'r std::collections::BTreeMap<&'static str, u64>,
-    open: Vec<&'r Line>,
+    open: Vec<&'r SmsImportLine>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &SmsImportArguments) -> Result<()> {
     let bytes = read(&arguments.file)?;
     if arguments.ask && !std::io::stdin().is_terminal() {
-        return Err(Failure::usage("--ask asks at a terminal, and there is none")
+        return Err(CommandFailure::usage("--ask asks at a terminal, and there is none")
             .hint("leave it out: what is not sure is in the report"));
     }
-    let database = Database::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     context.block_on(async {
         let db = database.open().await?;
         let tenant = arguments.of.find_open(&db).await?;
         let rows = phone::read(&bytes, &tenant.zone.to_jiff()).map_err(|error| failed(&error))?;
-        let mode = if arguments.dry_run { Mode::Rehearse } else { Mode::Apply };
-        let into = Import {
+        let mode = if arguments.dry_run { SmsImportMode::Rehearse } else { SmsImportMode::Apply };
+        let into = SmsImport {
             db,
             tenant: tenant.id,
             zone: tenant.zone,
-            ids: Ids::system(),
+            ids: IdGenerator::system(),
             now: context.now(),
             mode,
             agreed: Arc::default(),
         };
         let mut report = taken(context, &into, rows.clone()).await?;
-        if mode == Mode::Apply {
+        if mode == SmsImportMode::Apply {
             let agreed = agreed(arguments, &report)?;
             if !agreed.is_empty() {
                 let again = rows.into_iter().filter(|row| agreed.contains(&row.number)).collect();
-                let into = Import { agreed: Arc::new(agreed), ..into };
+                let into = SmsImport { agreed: Arc::new(agreed), ..into };
                 report.put(taken(context, &into, again).await?).map_err(|error| failed(&error))?;
             }
         }
@@ -95,30 +97,37 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|error| Failure::not_found(format!("{} can't be read: {error}", path.display())))
+    fs::read(path)
+        .map_err(|error| CommandFailure::not_found(format!("{} can't be read: {error}", path.display())))
 }
 
-fn failed(error: &munshi_ledger::Error) -> Failure {
-    Failure::failed(error.to_string())
+fn failed(error: &munshi_ledger::Error) -> CommandFailure {
+    CommandFailure::failed(error.to_string())
 }
 
-async fn taken(context: &Context, into: &Import, rows: Vec<phone::Row>) -> Result<Report> {
+async fn taken(
+    context: &CommandContext,
+    into: &SmsImport,
+    rows: Vec<phone::PhoneBackupRow>,
+) -> Result<SmsImportReport> {
     let bar = context.output.bar("Reading messages");
     let all = rows.len();
     import(into, rows, |done| bar.at(done, all)).await.map_err(|error| failed(&error))
 }
 
 /// The rows that somebody agrees to: those of a large amount all at once, and with `--ask` every other by itself.
-fn agreed(arguments: &Arguments, report: &Report) -> Result<Vec<u64>> {
-    let large: Vec<&Line> = report.lines.iter().filter(|line| is_only_large(line)).collect();
+fn agreed(arguments: &SmsImportArguments, report: &SmsImportReport) -> Result<Vec<u64>> {
+    let large: Vec<&SmsImportLine> = report.lines.iter().filter(|line| is_only_large(line)).collect();
     let mut agreed = Vec::new();
     let is_asked =
-        || Ok::<bool, Failure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
+        || Ok::<bool, CommandFailure>(std::io::stdin().is_terminal() && is_yes(&sum(&large), "Book them?")?);
     if !large.is_empty() && (arguments.yes || is_asked()?) {
         agreed.extend(large.iter().map(|line| line.row));
     }
     if arguments.ask {
-        let doubtful = |line: &&Line| matches!(line.taken, Taken::Question { .. }) && !is_only_large(line);
+        let doubtful = |line: &&SmsImportLine| {
+            matches!(line.taken, SmsImportOutcome::Question { .. }) && !is_only_large(line)
+        };
         for line in report.lines.iter().filter(doubtful) {
             if is_yes(&shown(line), "Book it?")? {
                 agreed.push(line.row);
@@ -128,18 +137,18 @@ fn agreed(arguments: &Arguments, report: &Report) -> Result<Vec<u64>> {
     Ok(agreed)
 }
 
-fn is_only_large(line: &Line) -> bool {
-    matches!(line.taken, Taken::Question { is_only_large: true, .. })
+fn is_only_large(line: &SmsImportLine) -> bool {
+    matches!(line.taken, SmsImportOutcome::Question { is_only_large: true, .. })
 }
 
 /// What is asked about all large payments.
-fn sum(large: &[&Line]) -> String {
+fn sum(large: &[&SmsImportLine]) -> String {
     let rows = large.iter().take(SHOWN).map(|line| shown(line)).collect::<Vec<_>>().join("\n");
     format!("{rows}\n{} of a large amount", count(large.len() as u64, "payment"))
 }
 
 fn is_yes(what: &str, question: &str) -> Result<bool> {
-    let unheard = |error| Failure::failed(format!("the answer can't be read: {error}"));
+    let unheard = |error| CommandFailure::failed(format!("the answer can't be read: {error}"));
     let mut err = std::io::stderr();
     write!(err, "{what}\n{question} [y/N] ").and_then(|()| err.flush()).map_err(unheard)?;
     let mut typed = String::new();
@@ -147,21 +156,21 @@ fn is_yes(what: &str, question: &str) -> Result<bool> {
     Ok(matches!(typed.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-fn write(path: &Path, report: &Report) -> Result<()> {
+fn write(path: &Path, report: &SmsImportReport) -> Result<()> {
     let mut text = String::new();
     for line in &report.lines {
         text.push_str(&as_line(line)?);
         text.push('\n');
     }
     fs::write(path, text)
-        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))
+        .map_err(|error| CommandFailure::failed(format!("{} can't be written: {error}", path.display())))
 }
 
-fn is_open(line: &Line) -> bool {
-    matches!(line.taken, Taken::Question { .. } | Taken::Unreadable { .. })
+fn is_open(line: &SmsImportLine) -> bool {
+    matches!(line.taken, SmsImportOutcome::Question { .. } | SmsImportOutcome::Unreadable { .. })
 }
 
-fn answer(report: &Report) -> Answer<'_> {
+fn answer(report: &SmsImportReport) -> Answer<'_> {
     Answer {
         count: report.count,
         rows: report.lines.len(),
@@ -171,7 +180,7 @@ fn answer(report: &Report) -> Answer<'_> {
     }
 }
 
-fn words(report: &Report, paint: Painter) -> String {
+fn words(report: &SmsImportReport, paint: TextStyler) -> String {
     let counted = &report.count;
     let rupees = |amount: Money| format!("₹{amount}");
     let would = if report.is_applied { "booked" } else { "would be booked" };
@@ -189,7 +198,7 @@ fn words(report: &Report, paint: Painter) -> String {
         let _ = write!(text, "\n  {}", paint.dim(&format!("{times} × {why}")));
     }
     let _ = write!(text, "\n{} that can't be read", counted.unreadable);
-    let open: Vec<&Line> = report.lines.iter().filter(|line| is_open(line)).collect();
+    let open: Vec<&SmsImportLine> = report.lines.iter().filter(|line| is_open(line)).collect();
     for line in open.iter().take(SHOWN) {
         let _ = write!(text, "\n\n{}", paint.doubtful(&shown(line)));
     }
@@ -204,17 +213,19 @@ fn words(report: &Report, paint: Painter) -> String {
 }
 
 /// A row that a person should look at.
-fn shown(line: &Line) -> String {
+fn shown(line: &SmsImportLine) -> String {
     let text = line.text.as_deref().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let text: String = text.unwrap_or_default().chars().take(LETTERS).collect();
     let what = match &line.taken {
-        Taken::Question { kind, amount, counterparty, why, .. } => {
-            let way = if *kind == Direction::Credit { "from" } else { "to" };
+        SmsImportOutcome::Question { kind, amount, counterparty, why, .. } => {
+            let way = if *kind == PaymentDirection::Credit { "from" } else { "to" };
             let who = counterparty.as_deref().unwrap_or("?");
             format!("₹{amount} {way} {who}? {why}")
         }
-        Taken::Unreadable { why } => why.clone(),
-        Taken::Booked { .. } | Taken::Known { .. } | Taken::Nothing { .. } => String::new(),
+        SmsImportOutcome::Unreadable { why } => why.clone(),
+        SmsImportOutcome::Booked { .. }
+        | SmsImportOutcome::Known { .. }
+        | SmsImportOutcome::Nothing { .. } => String::new(),
     };
     let end = if text.is_empty() { String::new() } else { format!("\n  {}", harmless(&text)) };
     format!("row {}: {}{end}", line.row, harmless(&what))

@@ -6,20 +6,20 @@ mod read;
 
 use clap::Subcommand;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum SmsCommand {
     /// Say what a message means: money that came or went, or nothing to book and why
-    Read(read::Arguments),
+    Read(read::SmsReadArguments),
     /// Book the payments of a phone's messages, each once
-    Import(import::Arguments),
+    Import(import::SmsImportArguments),
 }
 
-pub(super) fn run(context: &Context, command: &Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: &SmsCommand) -> Result<()> {
     match command {
-        Command::Read(arguments) => read::run(context, arguments),
-        Command::Import(arguments) => import::run(context, arguments),
+        SmsCommand::Read(arguments) => read::run(context, arguments),
+        SmsCommand::Import(arguments) => import::run(context, arguments),
     }
 }

@@ -8,9 +8,9 @@ use munshi_ledger::sms::{Sms, read};
 use munshi_types::Zone;
 use serde::Deserialize;
 
-use super::answer::{Answer, words};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::answer::{SmsReadReport, words};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 use crate::output::as_line;
 use crate::output::shown::count;
 
@@ -18,7 +18,7 @@ use crate::output::shown::count;
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct SmsReadArguments {
     /// The message; with --jsonl the file of lines, standard input where none is named
     #[arg(value_name = "TEXT|FILE", required_unless_present = "jsonl", allow_hyphen_values = true)]
     what: Option<String>,
@@ -37,12 +37,13 @@ struct Line {
     sender: Option<String>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &SmsReadArguments) -> Result<()> {
     let day = context.now().to_jiff().to_zoned(Zone::default().to_jiff()).date();
-    let answer = |text: &str, sender: Option<&str>| Answer::of(&read(&Sms { text, sender, day: Some(day) }));
+    let answer =
+        |text: &str, sender: Option<&str>| SmsReadReport::of(&read(&Sms { text, sender, day: Some(day) }));
     match &arguments.what {
         Some(path) if arguments.jsonl => {
-            let unreadable = |error| Failure::not_found(format!("{path} can't be read: {error}"));
+            let unreadable = |error| CommandFailure::not_found(format!("{path} can't be read: {error}"));
             lines(context, BufReader::new(File::open(path).map_err(unreadable)?), answer)
         }
         Some(text) => context.output.answer(&answer(text, arguments.sender.as_deref()), words),
@@ -52,13 +53,14 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 
 /// Answers every line with a line as it comes: a line that can't be read with what is wrong with it.
 fn lines(
-    context: &Context,
+    context: &CommandContext,
     input: impl BufRead,
-    answer: impl Fn(&str, Option<&str>) -> Answer,
+    answer: impl Fn(&str, Option<&str>) -> SmsReadReport,
 ) -> Result<()> {
     let mut unread: u64 = 0;
     for (number, line) in input.split(b'\n').enumerate() {
-        let line = line.map_err(|error| Failure::failed(format!("the lines can't be read: {error}")))?;
+        let line =
+            line.map_err(|error| CommandFailure::failed(format!("the lines can't be read: {error}")))?;
         let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&line);
         if line.trim_ascii().is_empty() {
             continue;
@@ -74,12 +76,13 @@ fn lines(
     if unread == 0 {
         Ok(())
     } else {
-        Err(Failure::failed(format!("{} could not be read", count(unread, "line"))))
+        Err(CommandFailure::failed(format!("{} could not be read", count(unread, "line"))))
     }
 }
 
 fn bad_line(number: usize, error: &serde_json::Error) -> serde_json::Value {
-    let failure = Failure::usage(format!("line {number} is not {{\"text\":…,\"sender\"?:…}}: {error}"));
+    let failure =
+        CommandFailure::usage(format!("line {number} is not {{\"text\":…,\"sender\"?:…}}: {error}"));
     let mut value = failure.to_json();
     if let Some(fields) = value.as_object_mut() {
         fields.insert("line".to_owned(), number.into());

@@ -1,32 +1,32 @@
 //! `munshi tenant add NAME`
 
 use clap::Args;
-use munshi_safety::audit::Event;
+use munshi_safety::audit::AuditEvent;
 use munshi_store::PlatformTx;
 use munshi_store::tenants::{self, TENANTS};
-use munshi_types::{Ids, Tenant, TenantName, TenantStatus, Zone};
+use munshi_types::{IdGenerator, Tenant, TenantName, TenantStatus, Zone};
 
-use super::telling::Telling;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use super::telling::TenantAuditContext;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TenantAddArguments {
     /// 1 to 63 small letters, digits and hyphens, such as sharma-kirana
     name: TenantName,
     /// Its time zone: days begin and schedules fire by it
     #[arg(long, default_value_t)]
     zone: Zone,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: TenantAddArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let tenant = Tenant {
-        id: Ids::system().next(),
+        id: IdGenerator::system().next(),
         name: arguments.name,
         zone: arguments.zone,
         status: TenantStatus::Active,
@@ -35,10 +35,10 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     let added = tenant.clone();
     let outcome = context.block_on(async {
         let db = database.open().await?;
-        let telling = Telling::of(context, &arguments.operator, &db, tenant.id).await?;
+        let telling = TenantAuditContext::of(context, &arguments.operator, &db, tenant.id).await?;
         let unit = move |tx: &mut PlatformTx<'_>| {
             tenants::add(tx, &added)?;
-            telling.tell(tx, &added, Event::TENANT_ADDED)
+            telling.tell(tx, &added, AuditEvent::TENANT_ADDED)
         };
         Ok(db.platform(TENANTS).write(unit).await)
     })?;
@@ -51,7 +51,7 @@ pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
     }
 }
 
-fn taken(name: &TenantName) -> Failure {
-    Failure::already_there(format!("there is already a tenant called {name}"))
+fn taken(name: &TenantName) -> CommandFailure {
+    CommandFailure::already_there(format!("there is already a tenant called {name}"))
         .hint("choose another name; one that was archived keeps its own")
 }

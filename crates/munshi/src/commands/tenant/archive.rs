@@ -4,29 +4,29 @@ use clap::Args;
 use munshi_types::{TenantName, TenantStatus};
 
 use super::status::{change, find};
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Confirm;
+use crate::output::ConfirmationPrompt;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TenantArchiveArguments {
     /// Which tenant
     name: TenantName,
     /// Don't ask
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &TenantArchiveArguments) -> Result<()> {
     let name = &arguments.name;
     if !arguments.yes {
         // Nobody should have to confirm what can't be done anyway.
         find(context, name)?;
     }
     let about = format!("Archiving {name} is for good: it never answers again, its data and name stay.");
-    Confirm { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
+    ConfirmationPrompt { about, word: name.as_str(), given: arguments.yes }.ask(&context.output)?;
     change(context, (name, &arguments.operator), TenantStatus::Archived, |name| format!("Archived {name}."))
 }

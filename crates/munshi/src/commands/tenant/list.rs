@@ -7,14 +7,14 @@ use munshi_types::Tenant;
 use serde::Serialize;
 
 use super::row;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
-use crate::output::table::Table;
-use crate::wiring::database::Database;
+use crate::output::TextStyler;
+use crate::output::table::OutputTable;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TenantListArguments {
     /// At most this many; without it, all
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,
@@ -25,8 +25,8 @@ struct Listing {
     items: Vec<Tenant>,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &TenantListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let wanted = arguments.limit.map_or(usize::MAX, |limit| limit as usize);
     let items = context.block_on(async { gather(&database.open().await?, wanted).await })?;
     context.output.answer(&Listing { items }, words)
@@ -47,11 +47,11 @@ async fn gather(db: &Db, wanted: usize) -> Result<Vec<Tenant>> {
     }
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No tenants yet. Add the first with `munshi tenant add NAME`.".to_owned();
     }
-    let mut table = Table::new(&["NAME", "STATUS", "ZONE", "ADDED (UTC)", "ID"]);
+    let mut table = OutputTable::new(&["NAME", "STATUS", "ZONE", "ADDED (UTC)", "ID"]);
     listing.items.iter().for_each(|tenant| table.row(row(tenant)));
     table.render(painter)
 }

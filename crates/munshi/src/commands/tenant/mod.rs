@@ -9,53 +9,53 @@ mod resume;
 mod status;
 mod telling;
 
-pub(super) use of::{Of, by_name};
+pub(super) use of::{TenantSelectorArguments, by_name};
 pub(super) use status::{archived, missing};
 
 use clap::Subcommand;
 use munshi_types::Tenant;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::output::shown::moment;
-use crate::output::table::{Cell, Tone};
+use crate::output::table::{OutputCellStyle, OutputTableCell};
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TenantCommand {
     /// Add a tenant
-    Add(add::Arguments),
+    Add(add::TenantAddArguments),
     /// List tenants, newest first
-    List(list::Arguments),
+    List(list::TenantListArguments),
     /// Let a tenant rest: it answers nobody and runs no work until resumed; nothing is lost
-    Pause(status::Arguments),
+    Pause(status::TenantStatusArguments),
     /// Wake a paused tenant
-    Resume(status::Arguments),
+    Resume(status::TenantStatusArguments),
     /// Put a tenant away for good; its data and its name stay
-    Archive(archive::Arguments),
+    Archive(archive::TenantArchiveArguments),
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: TenantCommand) -> Result<()> {
     match command {
-        Command::Add(arguments) => add::run(context, arguments),
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Pause(arguments) => pause::run(context, &arguments),
-        Command::Resume(arguments) => resume::run(context, &arguments),
-        Command::Archive(arguments) => archive::run(context, &arguments),
+        TenantCommand::Add(arguments) => add::run(context, arguments),
+        TenantCommand::List(arguments) => list::run(context, &arguments),
+        TenantCommand::Pause(arguments) => pause::run(context, &arguments),
+        TenantCommand::Resume(arguments) => resume::run(context, &arguments),
+        TenantCommand::Archive(arguments) => archive::run(context, &arguments),
     }
 }
 
-fn row(tenant: &Tenant) -> [Cell; 5] {
+fn row(tenant: &Tenant) -> [OutputTableCell; 5] {
     use munshi_types::TenantStatus;
     let tone = match tenant.status {
-        TenantStatus::Active => Tone::Good,
-        TenantStatus::Paused => Tone::Doubtful,
-        TenantStatus::Archived => Tone::Dim,
+        TenantStatus::Active => OutputCellStyle::Good,
+        TenantStatus::Paused => OutputCellStyle::Doubtful,
+        TenantStatus::Archived => OutputCellStyle::Dim,
     };
     [
         tenant.name.as_str().into(),
-        Cell::new(tenant.status.as_str(), tone),
+        OutputTableCell::new(tenant.status.as_str(), tone),
         tenant.zone.as_str().into(),
         moment(tenant.created_at).into(),
-        Cell::new(tenant.id.to_string(), Tone::Dim),
+        OutputTableCell::new(tenant.id.to_string(), OutputCellStyle::Dim),
     ]
 }

@@ -6,19 +6,19 @@ use munshi_store::{Db, PageRequest, PlatformTx};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 
 use super::{archived, missing};
-use crate::failure::{Failure, Result};
+use crate::failure::{CommandFailure, Result};
 
 /// So many tenants are looked through for the only one.
 const MOST: u32 = 100;
 
 #[derive(Debug, Args)]
-pub(crate) struct Of {
+pub(crate) struct TenantSelectorArguments {
     /// Whose; without it the only tenant there is
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
 }
 
-impl Of {
+impl TenantSelectorArguments {
     /// The tenant, whatever its status: looking is always allowed.
     pub(in crate::commands) async fn find(&self, db: &Db) -> Result<Tenant> {
         match &self.tenant {
@@ -48,8 +48,10 @@ async fn only(db: &Db) -> Result<Tenant> {
     match (open.next(), open.next(), more) {
         (Some(tenant), None, false) => Ok(tenant),
         (None, _, false) => {
-            Err(Failure::not_found("there is no tenant yet").hint("`munshi tenant add NAME` adds one"))
+            Err(CommandFailure::not_found("there is no tenant yet").hint("`munshi tenant add NAME` adds one"))
         }
-        _ => Err(Failure::usage("there are several tenants").hint("say whose is meant: --tenant NAME")),
+        _ => {
+            Err(CommandFailure::usage("there are several tenants").hint("say whose is meant: --tenant NAME"))
+        }
     }
 }

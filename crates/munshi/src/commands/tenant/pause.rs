@@ -2,11 +2,11 @@
 
 use munshi_types::TenantStatus;
 
-use super::status::{Arguments, change};
-use crate::context::Context;
+use super::status::{TenantStatusArguments, change};
+use crate::context::CommandContext;
 use crate::failure::Result;
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &TenantStatusArguments) -> Result<()> {
     change(context, (&arguments.name, &arguments.operator), TenantStatus::Paused, |name| {
         format!("Paused {name}. `munshi tenant resume {name}` wakes it.")
     })

@@ -1,24 +1,24 @@
 //! What pausing, resuming and archiving share: one tenant, found by name, given another status.
 
 use clap::Args;
-use munshi_safety::audit::Event;
+use munshi_safety::audit::AuditEvent;
 use munshi_store::tenants::{self, TENANTS};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 use serde::Serialize;
 
 use super::by_name;
-use super::telling::Telling;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use super::telling::TenantAuditContext;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TenantStatusArguments {
     /// Which tenant
     pub(super) name: TenantName,
     #[command(flatten)]
-    pub(super) operator: Operator,
+    pub(super) operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -38,16 +38,16 @@ enum Outcome {
 
 /// Sets the status and says so with `words`, which are told the tenant's name.
 pub(super) fn change(
-    context: &Context,
-    (name, operator): (&TenantName, &Operator),
+    context: &CommandContext,
+    (name, operator): (&TenantName, &OperatorArguments),
     status: TenantStatus,
     words: impl FnOnce(&TenantName) -> String,
 ) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let outcome = context.block_on(async {
         let db = database.open().await?;
         let tenant = by_name(&db, name).await?;
-        let telling = Telling::of(context, operator, &db, tenant.id).await?;
+        let telling = TenantAuditContext::of(context, operator, &db, tenant.id).await?;
         let asked = tenant.name;
         db.platform(TENANTS).write(move |tx| set(tx, &asked, status, &telling)).await
     })?;
@@ -65,7 +65,7 @@ fn set(
     tx: &mut munshi_store::PlatformTx<'_>,
     name: &TenantName,
     status: TenantStatus,
-    telling: &Telling,
+    telling: &TenantAuditContext,
 ) -> Result<Outcome> {
     let Some(tenant) = tenants::find_by_name(tx, name)? else { return Ok(Outcome::Missing) };
     if tenant.status == status {
@@ -78,17 +78,17 @@ fn set(
     }
     let tenant = Tenant { status, ..tenant };
     let event = match status {
-        TenantStatus::Active => Event::TENANT_RESUMED,
-        TenantStatus::Paused => Event::TENANT_PAUSED,
-        TenantStatus::Archived => Event::TENANT_ARCHIVED,
+        TenantStatus::Active => AuditEvent::TENANT_RESUMED,
+        TenantStatus::Paused => AuditEvent::TENANT_PAUSED,
+        TenantStatus::Archived => AuditEvent::TENANT_ARCHIVED,
     };
     telling.tell(tx, &tenant, event)?;
     Ok(Outcome::Changed(Changed { tenant, changed: true }))
 }
 
 /// The tenant, as long as something may still change about it.
-pub(super) fn find(context: &Context, name: &TenantName) -> Result<Tenant> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn find(context: &CommandContext, name: &TenantName) -> Result<Tenant> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let asked = name.clone();
     let found = context.block_on(async {
         let db = database.open().await?;
@@ -100,12 +100,12 @@ pub(super) fn find(context: &Context, name: &TenantName) -> Result<Tenant> {
     }
 }
 
-pub(in crate::commands) fn archived(name: &TenantName) -> Failure {
-    Failure::refused(format!("{name} is archived, and that is for good"))
+pub(in crate::commands) fn archived(name: &TenantName) -> CommandFailure {
+    CommandFailure::refused(format!("{name} is archived, and that is for good"))
         .hint("add a new tenant under another name")
 }
 
-pub(in crate::commands) fn missing(name: &TenantName) -> Failure {
-    Failure::not_found(format!("there is no tenant called {name}"))
+pub(in crate::commands) fn missing(name: &TenantName) -> CommandFailure {
+    CommandFailure::not_found(format!("there is no tenant called {name}"))
         .hint("`munshi tenant list` shows them all")
 }

@@ -1,29 +1,29 @@
 //! What a tenant's own audit is told of it.
 
-use munshi_safety::audit::{self, Actor, Event, NewEntry};
+use munshi_safety::audit::{self, AuditActor, AuditEvent, NewAuditEntry};
 use munshi_store::{Db, PlatformTx};
-use munshi_types::{Ids, Tenant, TenantId, Timestamp};
+use munshi_types::{IdGenerator, Tenant, TenantId, Timestamp};
 use serde_json::json;
 
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
-pub(super) struct Telling {
-    actor: Actor,
-    ids: Ids,
+pub(super) struct TenantAuditContext {
+    actor: AuditActor,
+    ids: IdGenerator,
     now: Timestamp,
 }
 
-impl Telling {
+impl TenantAuditContext {
     pub(super) async fn of(
-        context: &Context,
-        operator: &Operator,
+        context: &CommandContext,
+        operator: &OperatorArguments,
         db: &Db,
         tenant: TenantId,
     ) -> Result<Self> {
         let actor = operator.known_in(context, db, tenant).await?;
-        Ok(Self { actor, ids: Ids::system(), now: context.now() })
+        Ok(Self { actor, ids: IdGenerator::system(), now: context.now() })
     }
 
     /// Last in the transaction.
@@ -31,9 +31,9 @@ impl Telling {
         &self,
         tx: &mut PlatformTx<'_>,
         tenant: &Tenant,
-        event: Event,
+        event: AuditEvent,
     ) -> munshi_safety::Result<()> {
-        let entry = NewEntry {
+        let entry = NewAuditEntry {
             actor: self.actor.clone(),
             event,
             subject: tenant.name.to_string(),

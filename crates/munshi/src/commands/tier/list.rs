@@ -6,14 +6,14 @@ use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName, TierStatus};
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
-use crate::output::table::{Cell, Table, Tone};
-use crate::wiring::database::Database;
+use crate::output::TextStyler;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TierListArguments {
     /// Whose
     tenant: TenantName,
 }
@@ -32,8 +32,8 @@ struct Item {
     tokens: u64,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, arguments: &TierListArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let tiers = context.block_on(async {
         let db = database.open().await?;
         Ok(history::tiers(&db, &arguments.tenant).await?)
@@ -48,18 +48,19 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&Listing { items: items.collect() }, words)
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No tiers yet. `munshi apply DIR` brings some.".to_owned();
     }
-    let mut table = Table::new(&["KIND", "NAME", "STATUS", "VERSION", "TOKENS"]);
+    let mut table = OutputTable::new(&["KIND", "NAME", "STATUS", "VERSION", "TOKENS"]);
     for item in &listing.items {
-        let tone = if item.status == TierStatus::Active { Tone::Good } else { Tone::Dim };
+        let tone =
+            if item.status == TierStatus::Active { OutputCellStyle::Good } else { OutputCellStyle::Dim };
         let tokens = if item.kind == TierKind::Binding { "-".to_owned() } else { item.tokens.to_string() };
         table.row([
             item.kind.as_str().into(),
             item.name.as_str().into(),
-            Cell::new(item.status.as_str(), tone),
+            OutputTableCell::new(item.status.as_str(), tone),
             item.version.to_string().into(),
             tokens.into(),
         ]);

@@ -1,19 +1,19 @@
 //! `munshi tier log TENANT KIND NAME`
 
-use munshi_tiers::Event;
-use munshi_tiers::history::{self, Entry, Log};
+use munshi_tiers::TierEvent;
+use munshi_tiers::history::{self, TierHistory, TierHistoryEntry};
 use munshi_types::Timestamp;
 
-use super::Which;
-use crate::context::Context;
+use super::TierSelectorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
 use crate::output::table::harmless;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
-pub(super) fn run(context: &Context, which: &Which) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, which: &TierSelectorArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let log = context.block_on(async {
         let db = database.open().await?;
         Ok(history::log(&db, &which.tenant, which.kind, &which.name).await?)
@@ -21,7 +21,7 @@ pub(super) fn run(context: &Context, which: &Which) -> Result<()> {
     context.output.answer(&log, words)
 }
 
-fn words(log: &Log, painter: Painter) -> String {
+fn words(log: &TierHistory, painter: TextStyler) -> String {
     let mut text = format!("{} {}, {}\n", log.kind, painter.bold(log.name.as_str()), log.status);
     let versions = log.versions.iter().map(|entry| (entry.version.made_at, version(entry, painter)));
     let events = log.events.iter().map(|event| (event.made_at, happened(event, painter)));
@@ -32,7 +32,7 @@ fn words(log: &Log, painter: Painter) -> String {
     text
 }
 
-fn happened(event: &Event, painter: Painter) -> String {
+fn happened(event: &TierEvent, painter: TextStyler) -> String {
     let when = painter.dim(&moment(event.made_at));
     let mut text = format!("\n{}  {when}  {}\n", painter.bold(&event.to_string()), harmless(&event.author));
     if !event.note.is_empty() {
@@ -41,7 +41,7 @@ fn happened(event: &Event, painter: Painter) -> String {
     text
 }
 
-fn version(entry: &Entry, painter: Painter) -> String {
+fn version(entry: &TierHistoryEntry, painter: TextStyler) -> String {
     let about = &entry.version;
     let mut head = format!("version {}", about.version);
     if about.is_current {

@@ -9,23 +9,23 @@ use clap::{Args, Subcommand};
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierName};
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum TierCommand {
     /// List a tenant's tiers
-    List(list::Arguments),
+    List(list::TierListArguments),
     /// Say who changed what, when and why, the newest first
-    Log(Which),
+    Log(TierSelectorArguments),
     /// Show a tier; an agent with where each value came from
-    Show(show::Arguments),
+    Show(show::TierShowArguments),
     /// Go back to an older version, as a new version
-    Rollback(rollback::Arguments),
+    Rollback(rollback::TierRollbackArguments),
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct TierSelectorArguments {
     /// Whose
     tenant: TenantName,
     /// human, team, agent or binding
@@ -34,11 +34,11 @@ pub(crate) struct Which {
     name: TierName,
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: TierCommand) -> Result<()> {
     match command {
-        Command::List(arguments) => list::run(context, &arguments),
-        Command::Log(which) => log::run(context, &which),
-        Command::Show(arguments) => show::run(context, &arguments),
-        Command::Rollback(arguments) => rollback::run(context, arguments),
+        TierCommand::List(arguments) => list::run(context, &arguments),
+        TierCommand::Log(which) => log::run(context, &which),
+        TierCommand::Show(arguments) => show::run(context, &arguments),
+        TierCommand::Rollback(arguments) => rollback::run(context, arguments),
     }
 }

@@ -1,46 +1,46 @@
 //! `munshi tier rollback TENANT KIND NAME`
 
 use clap::Args;
-use munshi_tiers::{Plan, history};
-use munshi_types::{Ids, Zone};
+use munshi_tiers::{ApplyPlan, history};
+use munshi_types::{IdGenerator, Zone};
 use serde::Serialize;
 
-use super::Which;
-use crate::commands::apply::By;
-use crate::context::Context;
+use super::TierSelectorArguments;
+use crate::commands::apply::ChangeNoteArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::installed::installed;
 use crate::wiring::tiers;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TierRollbackArguments {
     #[command(flatten)]
-    which: Which,
+    which: TierSelectorArguments,
     /// The version to go back to; without it, the one before
     #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u32).range(1..))]
     to: Option<u32>,
     #[command(flatten)]
-    by: By,
+    by: ChangeNoteArguments,
 }
 
 #[derive(Debug, Serialize)]
 struct RolledBack {
     back_to: u32,
     #[serde(flatten)]
-    plan: Plan,
+    plan: ApplyPlan,
 }
 
-pub(super) fn run(context: &Context, arguments: Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: TierRollbackArguments) -> Result<()> {
     let config = context.config()?;
-    let database = Database::for_one_question(&config)?;
-    let Which { tenant, kind, name } = arguments.which;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
+    let TierSelectorArguments { tenant, kind, name } = arguments.which;
     let back = context.block_on(async {
         let db = database.open().await?;
         let known = installed(&config)?;
         let (plan, back_to) = history::plan_rollback(&db, &tenant, kind, &name, arguments.to, &known).await?;
         let by = arguments.by.authorship(context, || format!("back to version {back_to}"));
-        let (ids, zone) = (Ids::system(), Zone::default());
+        let (ids, zone) = (IdGenerator::system(), Zone::default());
         munshi_tiers::apply(&db, vec![plan.clone()], zone, by, &ids, tiers::tell(ids.clone())).await?;
         Ok(RolledBack { back_to, plan })
     })?;

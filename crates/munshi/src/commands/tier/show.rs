@@ -2,23 +2,23 @@
 
 use clap::Args;
 use munshi_tiers::files;
-use munshi_tiers::history::{self, Shown};
-use munshi_tiers::merge::{ADDED, Origin};
+use munshi_tiers::history::{self, TierSnapshot};
+use munshi_tiers::merge::{ADDED, AgentValueOrigin};
 use munshi_types::TenantName;
 use munshi_types::tier::{TierKind, TierRef};
 use serde_json::Value;
 
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::table::{Cell, Table, Tone};
-use crate::output::{Painter, without_commands};
-use crate::wiring::database::Database;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
+use crate::output::{TextStyler, without_commands};
+use crate::wiring::database::ConfiguredDatabase;
 
 /// As much of a value as a row shows; `--json` has all of it.
 const VALUE_COLUMNS: usize = 70;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TierShowArguments {
     /// Whose
     tenant: TenantName,
     /// human, team, agent or binding
@@ -31,9 +31,9 @@ pub(crate) struct Arguments {
     written: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
-    let Arguments { tenant, kind, tier, written } = arguments;
+pub(super) fn run(context: &CommandContext, arguments: &TierShowArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
+    let TierShowArguments { tenant, kind, tier, written } = arguments;
     let shown = context.block_on(async {
         let db = database.open().await?;
         Ok(history::show(&db, tenant, *kind, &tier.name, tier.version).await?)
@@ -41,8 +41,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
     context.output.answer(&shown, |shown, painter| words(shown, *written, painter))
 }
 
-fn words(shown: &Shown, written: bool, painter: Painter) -> String {
-    let Shown { kind, name, status, version, latest, tokens, .. } = shown;
+fn words(shown: &TierSnapshot, written: bool, painter: TextStyler) -> String {
+    let TierSnapshot { kind, name, status, version, latest, tokens, .. } = shown;
     let mut head = format!("{kind} {name}, {status}, version {version} of {latest}");
     if tokens.total > 0 {
         head += &format!(", {} tokens", tokens.total);
@@ -55,18 +55,18 @@ fn words(shown: &Shown, written: bool, painter: Painter) -> String {
 }
 
 /// Every value of an agent, and who said it.
-fn origins(shown: &Shown, painter: Painter) -> String {
-    let mut table = Table::new(&["KEY", "VALUE", "FROM"]);
+fn origins(shown: &TierSnapshot, painter: TextStyler) -> String {
+    let mut table = OutputTable::new(&["KEY", "VALUE", "FROM"]);
     for (path, origin) in &shown.origins {
         let (from, tone) = match origin {
-            Origin::Default => ("default".to_owned(), Tone::Dim),
-            Origin::Agent(name) => (name.to_string(), Tone::Plain),
+            AgentValueOrigin::Default => ("default".to_owned(), OutputCellStyle::Dim),
+            AgentValueOrigin::Agent(name) => (name.to_string(), OutputCellStyle::Plain),
         };
         let value = value_at(&shown.values, path);
         table.row([
             path.as_str().into(),
-            Cell::short(&value, VALUE_COLUMNS, Tone::Plain),
-            Cell::new(from, tone),
+            OutputTableCell::short(&value, VALUE_COLUMNS, OutputCellStyle::Plain),
+            OutputTableCell::new(from, tone),
         ]);
     }
     table.render(painter)

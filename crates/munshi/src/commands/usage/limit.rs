@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::Args;
-use munshi_safety::budget::{self, Lane, LimitOn, LimitTo, Measure, Scope};
+use munshi_safety::budget::{
+    self, BudgetLane, BudgetLimitSubject, BudgetLimitValue, BudgetMeasure, BudgetScope,
+};
 use munshi_store::{Db, Tx};
 use munshi_types::tier::TierKind;
 use munshi_types::{Id, Tenant, TenantName};
@@ -14,13 +16,13 @@ use uuid::Uuid;
 use super::find;
 use super::telling::tell;
 use crate::commands::person;
-use crate::commands::vault::Operator;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct UsageLimitArguments {
     /// Whose
     tenant: TenantName,
     /// SCOPE.PERIOD.MEASURE, such as tenant.month.money, binding.day.tokens or person.day.interactions; with
@@ -32,28 +34,28 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID")]
     only: Option<String>,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 /// What a limit is about, as it is written.
 #[derive(Clone, Copy, Debug)]
-struct Limit(LimitOn);
+struct Limit(BudgetLimitSubject);
 
 impl FromStr for Limit {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
         let (lane, rest) = match text.split_once('.') {
-            Some(("background", rest)) => (Lane::Background, rest),
-            Some(("people", rest)) => (Lane::People, rest),
-            _ => (Lane::People, text),
+            Some(("background", rest)) => (BudgetLane::Background, rest),
+            Some(("people", rest)) => (BudgetLane::People, rest),
+            _ => (BudgetLane::People, text),
         };
         let parts: Vec<&str> = rest.split('.').collect();
         let [scope, period, measure] = parts[..] else {
             return Err("write SCOPE.PERIOD.MEASURE, such as tenant.month.money".to_owned());
         };
         let (scope, period, measure) = (scope.parse()?, period.parse()?, measure.parse()?);
-        Ok(Self(LimitOn { lane, scope, id: None, period, measure }))
+        Ok(Self(BudgetLimitSubject { lane, scope, id: None, period, measure }))
     }
 }
 
@@ -61,17 +63,17 @@ impl FromStr for Limit {
 struct Answer {
     tenant: TenantName,
     #[serde(flatten)]
-    on: LimitOn,
+    on: BudgetLimitSubject,
     /// Null where there is none, or plan and settings say.
     amount: Option<u64>,
     #[serde(skip)]
-    to: LimitTo,
+    to: BudgetLimitValue,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &UsageLimitArguments) -> Result<()> {
     let on = arguments.limit.0;
     let to = amount(on.measure, &arguments.amount)?;
-    let (database, now) = (Database::for_one_question(&context.config()?)?, context.now());
+    let (database, now) = (ConfiguredDatabase::for_one_question(&context.config()?)?, context.now());
     let on = context.block_on(async {
         let db = database.open().await?;
         let tenant = find(&db, &arguments.tenant).await?;
@@ -80,7 +82,7 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
             Some(given) => Some(whom(&db, &tenant, on.scope, given).await?),
             None => None,
         };
-        let on = LimitOn { id, ..on };
+        let on = BudgetLimitSubject { id, ..on };
         let unit = move |tx: &mut Tx<'_>| {
             budget::set_limit(tx, on, to, now)?;
             let subject = format!("limit {}.{}.{}", on.scope, on.period, on.measure);
@@ -89,24 +91,24 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
         db.write(tenant.id, unit).await?;
         Ok(on)
     })?;
-    let amount = if let LimitTo::AtMost(amount) = to { Some(amount) } else { None };
+    let amount = if let BudgetLimitValue::AtMost(amount) = to { Some(amount) } else { None };
     let answer = Answer { tenant: arguments.tenant.clone(), on, amount, to };
     context.output.answer(&answer, |answer, _| words(answer))
 }
 
 /// Whom a limit is for: an id as it is, or a name that is looked up.
-async fn whom(db: &Db, tenant: &Tenant, scope: Scope, given: &str) -> Result<Uuid> {
+async fn whom(db: &Db, tenant: &Tenant, scope: BudgetScope, given: &str) -> Result<Uuid> {
     if let Ok(id) = given.parse() {
         return Ok(id);
     }
     let asked = given.to_owned();
     match scope {
-        Scope::Tenant => Err(Failure::usage("a tenant's limit names no binding and no person")
+        BudgetScope::Tenant => Err(CommandFailure::usage("a tenant's limit names no binding and no person")
             .hint("leave --only out, or limit binding.… or person.…")),
-        Scope::Person => {
+        BudgetScope::Person => {
             db.read(tenant.id, move |tx| person::find(tx, &asked).map(|person| person.id.as_uuid())).await
         }
-        Scope::Binding => {
+        BudgetScope::Binding => {
             let tiers = munshi_tiers::history::tiers(db, &tenant.name).await?;
             let bindings: Vec<_> = tiers.iter().filter(|tier| tier.kind == TierKind::Binding).collect();
             let found = bindings.iter().find(|tier| tier.name.as_str() == given);
@@ -117,30 +119,31 @@ async fn whom(db: &Db, tenant: &Tenant, scope: Scope, given: &str) -> Result<Uui
                     true => format!("{} has no bindings yet", tenant.name),
                     false => format!("known are: {}", known.join(", ")),
                 };
-                Failure::not_found(format!("{} has no binding {given}", tenant.name)).hint(hint)
+                CommandFailure::not_found(format!("{} has no binding {given}", tenant.name)).hint(hint)
             })
         }
     }
 }
 
-fn told(to: LimitTo) -> Value {
+fn told(to: BudgetLimitValue) -> Value {
     match to {
-        LimitTo::AtMost(amount) => json!(amount),
-        LimitTo::Unlimited => json!("none"),
-        LimitTo::Default => json!("default"),
+        BudgetLimitValue::AtMost(amount) => json!(amount),
+        BudgetLimitValue::Unlimited => json!("none"),
+        BudgetLimitValue::Default => json!("default"),
     }
 }
 
-fn amount(measure: Measure, text: &str) -> Result<LimitTo> {
+fn amount(measure: BudgetMeasure, text: &str) -> Result<BudgetLimitValue> {
     match (text, measure) {
-        ("none", _) => Ok(LimitTo::Unlimited),
-        ("default", _) => Ok(LimitTo::Default),
-        (text, Measure::Money) => dollars(text).map(LimitTo::AtMost).ok_or_else(|| {
-            Failure::usage(format!("`{text}` is no amount of money"))
+        ("none", _) => Ok(BudgetLimitValue::Unlimited),
+        ("default", _) => Ok(BudgetLimitValue::Default),
+        (text, BudgetMeasure::Money) => dollars(text).map(BudgetLimitValue::AtMost).ok_or_else(|| {
+            CommandFailure::usage(format!("`{text}` is no amount of money"))
                 .hint("write dollars, such as 50 or 0.50")
         }),
-        (text, _) => text.parse().map(LimitTo::AtMost).map_err(|_| {
-            Failure::usage(format!("`{text}` is no whole number")).hint("write one, or `none`, or `default`")
+        (text, _) => text.parse().map(BudgetLimitValue::AtMost).map_err(|_| {
+            CommandFailure::usage(format!("`{text}` is no whole number"))
+                .hint("write one, or `none`, or `default`")
         }),
     }
 }
@@ -159,19 +162,22 @@ fn dollars(text: &str) -> Option<u64> {
 fn words(answer: &Answer) -> String {
     let on = &answer.on;
     let whom = match (on.scope, on.id) {
-        (Scope::Tenant, _) => answer.tenant.to_string(),
+        (BudgetScope::Tenant, _) => answer.tenant.to_string(),
         (scope, None) => format!("each {scope} of {}", answer.tenant),
         (scope, Some(id)) => format!("{scope} {id} of {}", answer.tenant),
     };
-    let lane = if on.lane == Lane::Background { " in the background" } else { "" };
+    let lane = if on.lane == BudgetLane::Background { " in the background" } else { "" };
     let what = match answer.to {
-        LimitTo::AtMost(amount) => {
+        BudgetLimitValue::AtMost(amount) => {
             let amount = on.measure.shown(i64::try_from(amount).unwrap_or(i64::MAX));
-            let noun = if on.measure == Measure::Money { String::new() } else { format!(" {}", on.measure) };
+            let noun =
+                if on.measure == BudgetMeasure::Money { String::new() } else { format!(" {}", on.measure) };
             format!("may now use {amount}{noun}{lane} a {}.", on.period)
         }
-        LimitTo::Unlimited => format!("now has no limit of {}{lane} for the {}.", on.measure, on.period),
-        LimitTo::Default => {
+        BudgetLimitValue::Unlimited => {
+            format!("now has no limit of {}{lane} for the {}.", on.measure, on.period)
+        }
+        BudgetLimitValue::Default => {
             format!("now has what plan and settings say of {}{lane} for the {}.", on.measure, on.period)
         }
     };
@@ -189,18 +195,21 @@ mod tests {
         for bad in ["", ".5", "1.", "-1", "1e3", "$5", "0.0000001", "99999999999999999999"] {
             assert_eq!(dollars(bad), None, "{bad}");
         }
-        assert!(matches!(amount(Measure::Tokens, "none"), Ok(LimitTo::Unlimited)));
-        assert!(amount(Measure::Tokens, "1.5").is_err());
+        assert!(matches!(amount(BudgetMeasure::Tokens, "none"), Ok(BudgetLimitValue::Unlimited)));
+        assert!(amount(BudgetMeasure::Tokens, "1.5").is_err());
     }
 
     #[test]
     fn a_limit_is_read_or_told_how_to_write() {
         let read =
             |text: &str| text.parse::<Limit>().map(|limit| (limit.0.lane, limit.0.scope, limit.0.measure));
-        assert_eq!(read("tenant.month.money"), Ok((Lane::People, Scope::Tenant, Measure::Money)));
+        assert_eq!(
+            read("tenant.month.money"),
+            Ok((BudgetLane::People, BudgetScope::Tenant, BudgetMeasure::Money))
+        );
         assert_eq!(
             read("background.person.day.tokens"),
-            Ok((Lane::Background, Scope::Person, Measure::Tokens))
+            Ok((BudgetLane::Background, BudgetScope::Person, BudgetMeasure::Tokens))
         );
         assert!(read("tenant.money").unwrap_err().contains("SCOPE.PERIOD.MEASURE"));
         assert!(read("tenant.year.money").unwrap_err().contains("use month or day"));

@@ -10,27 +10,27 @@ use munshi_store::{Db, tenants};
 use munshi_types::{Tenant, TenantName};
 
 use crate::commands::tenant::missing;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Arguments {
+pub(crate) struct UsageArguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    show: show::Question,
+    show: show::UsageShowArguments,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Say which plan a tenant has, or give it another
-    Plan(plan::Arguments),
+    Plan(plan::UsagePlanArguments),
     /// Give a tenant, its bindings or its persons a limit of their own
-    Limit(limit::Arguments),
+    Limit(limit::UsageLimitArguments),
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &UsageArguments) -> Result<()> {
     match &arguments.command {
         None => show::run(context, &arguments.show),
         Some(Command::Plan(arguments)) => plan::run(context, arguments),

@@ -3,33 +3,33 @@
 use std::str::FromStr;
 
 use clap::Args;
-use munshi_safety::budget::{self, Plan};
+use munshi_safety::budget::{self, UsagePlan};
 use munshi_types::TenantName;
 use serde::Serialize;
 use serde_json::json;
 
 use super::find;
 use super::telling::tell;
-use crate::commands::vault::Operator;
-use crate::context::Context;
+use crate::commands::vault::OperatorArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
 use crate::wiring;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct UsagePlanArguments {
     /// Whose
     tenant: TenantName,
     /// free, starter, pro or business; `default` is what the settings say. Without it nothing is changed
     plan: Option<Wish>,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Wish {
     Default,
-    To(Plan),
+    To(UsagePlan),
 }
 
 impl FromStr for Wish {
@@ -43,16 +43,16 @@ impl FromStr for Wish {
 #[derive(Debug, Serialize)]
 struct Answer {
     tenant: TenantName,
-    plan: Plan,
+    plan: UsagePlan,
     /// In a month; null is no limit.
     interactions: Option<i64>,
     changed: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &UsagePlanArguments) -> Result<()> {
     let config = context.config()?;
     let (settings, now) = (wiring::budget::settings(&config), context.now());
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let wish = arguments.plan;
     let plan = context.block_on(async {
         let db = database.open().await?;

@@ -6,7 +6,8 @@ use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 use munshi_llm::money::Cost;
 use munshi_safety::budget::{
-    self, Account, By, Lane, Line, Measure, Plan, Settings, Standing, Used, standings, unsettled, used,
+    self, BudgetAccount, BudgetLane, BudgetLimitStatus, BudgetMeasure, BudgetSettings, UsageDimension,
+    UsageLine, UsagePlan, UsageTotals, standings, unsettled, used,
 };
 use munshi_store::{Db, PageRequest, tenants};
 use munshi_types::tier::TierKind;
@@ -15,15 +16,15 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::find;
-use crate::context::Context;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
-use crate::output::table::{Cell, Table, Tone};
+use crate::output::TextStyler;
+use crate::output::table::{OutputCellStyle, OutputTable, OutputTableCell};
 use crate::wiring;
-use crate::wiring::database::Database;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Args)]
-pub(crate) struct Question {
+pub(crate) struct UsageShowArguments {
     /// Only this tenant's; without it the newest fifty tenants'
     #[arg(long, value_name = "NAME")]
     tenant: Option<TenantName>,
@@ -42,7 +43,7 @@ enum ByArgument {
     Person,
 }
 
-impl From<ByArgument> for By {
+impl From<ByArgument> for UsageDimension {
     fn from(by: ByArgument) -> Self {
         match by {
             ByArgument::Day => Self::Day,
@@ -57,17 +58,17 @@ const TENANTS: u32 = 50;
 
 #[derive(Debug, Serialize)]
 struct Listing {
-    by: By,
+    by: UsageDimension,
     items: Vec<Item>,
 }
 
 #[derive(Debug, Serialize)]
 struct Item {
     tenant: TenantName,
-    plan: Plan,
+    plan: UsagePlan,
     since: Date,
     /// The tenant's own limits, of both lanes. Money is in millionths of a dollar, here and below.
-    limits: Vec<Standing>,
+    limits: Vec<BudgetLimitStatus>,
     used: Vec<Named>,
     /// What was set aside and never settled, of the last week.
     unsettled: Unsettled,
@@ -77,7 +78,7 @@ struct Item {
 struct Unsettled {
     count: i64,
     #[serde(flatten)]
-    at_most: Used,
+    at_most: UsageTotals,
 }
 
 #[derive(Debug, Serialize)]
@@ -86,13 +87,13 @@ struct Named {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(flatten)]
-    line: Line,
+    line: UsageLine,
 }
 
-pub(super) fn run(context: &Context, arguments: &Question) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &UsageShowArguments) -> Result<()> {
     let config = context.config()?;
     let (settings, now) = (wiring::budget::settings(&config), context.now());
-    let database = Database::for_one_question(&config)?;
+    let database = ConfiguredDatabase::for_one_question(&config)?;
     let listing = context.block_on(async {
         let db = database.open().await?;
         let tenants = match &arguments.tenant {
@@ -116,8 +117,8 @@ async fn newest(db: &Db) -> Result<Vec<Tenant>> {
 async fn item(
     db: &Db,
     tenant: &Tenant,
-    settings: &Settings,
-    arguments: &Question,
+    settings: &BudgetSettings,
+    arguments: &UsageShowArguments,
     now: Timestamp,
 ) -> Result<Item> {
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
@@ -125,11 +126,11 @@ async fn item(
     let names =
         if arguments.by == ByArgument::Binding { bindings(db, tenant).await? } else { BTreeMap::new() };
     let (name, zone, settings, by) =
-        (tenant.name.clone(), tenant.zone.clone(), settings.clone(), By::from(arguments.by));
+        (tenant.name.clone(), tenant.zone.clone(), settings.clone(), UsageDimension::from(arguments.by));
     let read = move |tx: &mut munshi_store::Tx<'_>| {
         let mut limits = Vec::new();
-        for lane in Lane::ALL {
-            let account = Account { binding: None, person: None, lane: *lane, zone: zone.clone() };
+        for lane in BudgetLane::ALL {
+            let account = BudgetAccount { binding: None, person: None, lane: *lane, zone: zone.clone() };
             limits.extend(standings(tx, &settings, &account, now)?);
         }
         let lines = used(tx, &since.to_string(), by)?;
@@ -158,7 +159,7 @@ async fn bindings(db: &Db, tenant: &Tenant) -> Result<BTreeMap<Uuid, String>> {
     Ok(bindings.map(|tier| (tier.id.as_uuid(), tier.name.to_string())).collect())
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No tenants yet. `munshi tenant add NAME` adds one.".to_owned();
     }
@@ -166,20 +167,21 @@ fn words(listing: &Listing, painter: Painter) -> String {
     blocks.join("\n")
 }
 
-fn block(by: By, item: &Item, painter: Painter) -> String {
+fn block(by: UsageDimension, item: &Item, painter: TextStyler) -> String {
     let mut text = format!("{} (plan {})\n", painter.bold(item.tenant.as_str()), item.plan);
-    let mut limits = Table::new(&["LIMIT", "USED", "SET ASIDE", "LEFT", "OF", "FREE AGAIN (UTC)"]);
+    let mut limits = OutputTable::new(&["LIMIT", "USED", "SET ASIDE", "LEFT", "OF", "FREE AGAIN (UTC)"]);
     item.limits.iter().for_each(|standing| limits.row(limit_row(standing)));
     text += &limits.render(painter);
     if item.used.is_empty() {
         text += &format!("\nNothing used since {}.\n", item.since);
     } else {
         let heading = match by {
-            By::Day => "DAY",
-            By::Binding => "BINDING",
-            By::Person => "PERSON",
+            UsageDimension::Day => "DAY",
+            UsageDimension::Binding => "BINDING",
+            UsageDimension::Person => "PERSON",
         };
-        let mut lines = Table::new(&[heading, "LANE", "INTERACTIONS", "JOBS", "TOKENS", "WRITTEN", "MONEY"]);
+        let mut lines =
+            OutputTable::new(&[heading, "LANE", "INTERACTIONS", "JOBS", "TOKENS", "WRITTEN", "MONEY"]);
         item.used.iter().for_each(|named| lines.row(used_row(named)));
         text += &format!("\n{}", lines.render(painter));
     }
@@ -191,22 +193,22 @@ fn block(by: By, item: &Item, painter: Painter) -> String {
     text
 }
 
-fn limit_row(standing: &Standing) -> [Cell; 6] {
+fn limit_row(standing: &BudgetLimitStatus) -> [OutputTableCell; 6] {
     let on = &standing.on;
     let shown = |amount| on.measure.shown(amount);
-    let lane = if on.lane == Lane::Background { "background, " } else { "" };
-    let tone = if standing.left > 0 { Tone::Plain } else { Tone::Bad };
+    let lane = if on.lane == BudgetLane::Background { "background, " } else { "" };
+    let tone = if standing.left > 0 { OutputCellStyle::Plain } else { OutputCellStyle::Bad };
     [
         format!("{lane}{} a {}", on.measure, on.period).into(),
         shown(standing.used).into(),
         shown(standing.held).into(),
-        Cell::new(shown(standing.left), tone),
+        OutputTableCell::new(shown(standing.left), tone),
         shown(standing.limit).into(),
         crate::output::shown::moment(standing.ends_at).into(),
     ]
 }
 
-fn used_row(named: &Named) -> [Cell; 7] {
+fn used_row(named: &Named) -> [OutputTableCell; 7] {
     let line = &named.line;
     let id = line.id.map(|id| id.to_string());
     let what = named.name.clone().or_else(|| line.day.clone()).or(id).unwrap_or_default();
@@ -217,6 +219,6 @@ fn used_row(named: &Named) -> [Cell; 7] {
         line.used.jobs.to_string().into(),
         line.used.tokens.to_string().into(),
         line.used.output_tokens.to_string().into(),
-        Measure::Money.shown(line.used.money).into(),
+        BudgetMeasure::Money.shown(line.used.money).into(),
     ]
 }

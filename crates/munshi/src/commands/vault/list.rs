@@ -1,23 +1,23 @@
 //! `munshi vault list`
 
-use munshi_safety::vault::{self, Listed};
+use munshi_safety::vault::{self, SecretInfo};
 use serde::Serialize;
 
-use super::Whose;
-use crate::context::Context;
+use super::TenantScopeArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::moment;
-use crate::output::table::Table;
-use crate::wiring::database::Database;
+use crate::output::table::OutputTable;
+use crate::wiring::database::ConfiguredDatabase;
 
 #[derive(Debug, Serialize)]
 struct Listing {
-    items: Vec<Listed>,
+    items: Vec<SecretInfo>,
 }
 
-pub(super) fn run(context: &Context, whose: &Whose) -> Result<()> {
-    let database = Database::for_one_question(&context.config()?)?;
+pub(super) fn run(context: &CommandContext, whose: &TenantScopeArguments) -> Result<()> {
+    let database = ConfiguredDatabase::for_one_question(&context.config()?)?;
     let items = context.block_on(async {
         let db = database.open().await?;
         let tenant = whose.find(&db).await?;
@@ -26,11 +26,11 @@ pub(super) fn run(context: &Context, whose: &Whose) -> Result<()> {
     context.output.answer(&Listing { items }, words)
 }
 
-fn words(listing: &Listing, painter: Painter) -> String {
+fn words(listing: &Listing, painter: TextStyler) -> String {
     if listing.items.is_empty() {
         return "No secrets yet. Keep one with `munshi vault set NAME`.".to_owned();
     }
-    let mut table = Table::new(&["NAME", "VERSION", "SET (UTC)"]);
+    let mut table = OutputTable::new(&["NAME", "VERSION", "SET (UTC)"]);
     for item in &listing.items {
         table.row([item.name.as_str().into(), item.version.to_string().into(), moment(item.set_at).into()]);
     }

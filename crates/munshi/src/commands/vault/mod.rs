@@ -9,54 +9,54 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use munshi_config::Config;
-use munshi_safety::audit::{Actor, ActorKind, names_a_phone, pseudonymised};
-use munshi_safety::vault::{By, SecretRef, Vault};
+use munshi_safety::audit::{AuditActor, AuditActorKind, names_a_phone, pseudonymised};
+use munshi_safety::vault::{SecretRef, Vault, VaultAuditContext};
 use munshi_store::Db;
 use munshi_types::TenantId;
 
-use super::audit::Whose;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
-use crate::wiring::database::Database;
+use super::audit::TenantScopeArguments;
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
+use crate::wiring::database::ConfiguredDatabase;
 use crate::wiring::vault;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum VaultCommand {
     /// Keep a secret under a name; its value comes from standard input, never from the command line
-    Set(set::Arguments),
+    Set(set::VaultSetArguments),
     /// List the names of secrets; values are never shown
-    List(Whose),
+    List(TenantScopeArguments),
     /// Remove a secret
-    Remove(remove::Arguments),
+    Remove(remove::VaultRemoveArguments),
     /// Change the key that all secrets are sealed with; run it again if it was cut short
-    Rotate(Operator),
+    Rotate(OperatorArguments),
 }
 
 /// Who does it, for the audit.
 #[derive(Debug, Args)]
-pub(crate) struct Operator {
+pub(crate) struct OperatorArguments {
     /// Who does it, for the audit
     #[arg(long = "as", value_name = "NAME", env = "USER", hide_env = true, default_value = "somebody")]
     operator: String,
 }
 
-impl Operator {
+impl OperatorArguments {
     /// For what is done without anybody having typed it.
     pub(in crate::commands) fn named(operator: &str) -> Self {
         Self { operator: operator.to_owned() }
     }
 
-    fn actor(&self) -> Actor {
-        Actor::new(ActorKind::Operator, self.operator.as_str())
+    fn actor(&self) -> AuditActor {
+        AuditActor::new(AuditActorKind::Operator, self.operator.as_str())
     }
 
     /// As the tenant's audit knows them: who gives a phone is named by its pseudonym there.
     pub(in crate::commands) async fn known_in(
         &self,
-        context: &Context,
+        context: &CommandContext,
         db: &Db,
         tenant: TenantId,
-    ) -> Result<Actor> {
+    ) -> Result<AuditActor> {
         if !names_a_phone(&self.operator) {
             return Ok(self.actor());
         }
@@ -64,29 +64,38 @@ impl Operator {
         Ok(self.by(context, &vault, tenant).await?.actor)
     }
 
-    async fn by(&self, context: &Context, vault: &Vault, tenant: TenantId) -> Result<By> {
+    async fn by(
+        &self,
+        context: &CommandContext,
+        vault: &Vault,
+        tenant: TenantId,
+    ) -> Result<VaultAuditContext> {
         let now = context.now();
         if !names_a_phone(&self.operator) {
-            return Ok(By { actor: self.actor(), now });
+            return Ok(VaultAuditContext { actor: self.actor(), now });
         }
         let key = vault.pseudonym_key(tenant, now).await?;
-        let actor = Actor::new(ActorKind::Operator, pseudonymised(&key, &self.operator));
-        Ok(By { actor, now })
+        let actor = AuditActor::new(AuditActorKind::Operator, pseudonymised(&key, &self.operator));
+        Ok(VaultAuditContext { actor, now })
     }
 }
 
-pub(super) fn run(context: &Context, command: Command) -> Result<()> {
+pub(super) fn run(context: &CommandContext, command: VaultCommand) -> Result<()> {
     match command {
-        Command::Set(arguments) => set::run(context, &arguments),
-        Command::List(whose) => list::run(context, &whose),
-        Command::Remove(arguments) => remove::run(context, &arguments),
-        Command::Rotate(operator) => rotate::run(context, &operator),
+        VaultCommand::Set(arguments) => set::run(context, &arguments),
+        VaultCommand::List(whose) => list::run(context, &whose),
+        VaultCommand::Remove(arguments) => remove::run(context, &arguments),
+        VaultCommand::Rotate(operator) => rotate::run(context, &operator),
     }
 }
 
 /// The vault of this installation, and whose secrets are meant.
-async fn open(context: &Context, config: &Config, whose: &Whose) -> Result<(Vault, TenantId)> {
-    let db: Db = Database::for_one_question(config)?.open().await?;
+async fn open(
+    context: &CommandContext,
+    config: &Config,
+    whose: &TenantScopeArguments,
+) -> Result<(Vault, TenantId)> {
+    let db: Db = ConfiguredDatabase::for_one_question(config)?.open().await?;
     let tenant = whose.find(&db).await?;
     Ok((vault::open(config, db, Arc::clone(&context.clock)).await?, tenant))
 }
@@ -96,7 +105,7 @@ fn name(text: &str) -> std::result::Result<SecretRef, String> {
     SecretRef::named(text.strip_prefix("vault:").unwrap_or(text)).map_err(|error| error.to_string())
 }
 
-fn missing(name: &SecretRef) -> Failure {
-    Failure::not_found(format!("there is no secret called {}", name.name()))
+fn missing(name: &SecretRef) -> CommandFailure {
+    CommandFailure::not_found(format!("there is no secret called {}", name.name()))
         .hint("`munshi vault list` shows them all; with --tenant, a tenant's")
 }

@@ -4,19 +4,19 @@ use clap::Args;
 use munshi_safety::vault::SecretRef;
 use serde::Serialize;
 
-use super::{Operator, Whose, missing, name, open};
-use crate::context::Context;
+use super::{OperatorArguments, TenantScopeArguments, missing, name, open};
+use crate::context::CommandContext;
 use crate::failure::Result;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct VaultRemoveArguments {
     /// Its name
     #[arg(value_parser = name)]
     name: SecretRef,
     #[command(flatten)]
-    whose: Whose,
+    whose: TenantScopeArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -25,7 +25,7 @@ struct Removed {
     removed: bool,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &VaultRemoveArguments) -> Result<()> {
     let config = context.config()?;
     let removed = context.block_on(async {
         let (vault, tenant) = open(context, &config, &arguments.whose).await?;

@@ -1,26 +1,26 @@
 //! `munshi vault rotate`
 
-use munshi_safety::vault::Rotated;
+use munshi_safety::vault::MasterKeyRotation;
 
-use super::{Operator, open};
-use crate::commands::audit::Whose;
-use crate::context::Context;
+use super::{OperatorArguments, open};
+use crate::commands::audit::TenantScopeArguments;
+use crate::context::CommandContext;
 use crate::failure::Result;
-use crate::output::Painter;
+use crate::output::TextStyler;
 use crate::output::shown::count;
 
-pub(super) fn run(context: &Context, operator: &Operator) -> Result<()> {
+pub(super) fn run(context: &CommandContext, operator: &OperatorArguments) -> Result<()> {
     let config = context.config()?;
     let rotated = context.block_on(async {
-        let (vault, tenant) = open(context, &config, &Whose::installation()).await?;
+        let (vault, tenant) = open(context, &config, &TenantScopeArguments::installation()).await?;
         let by = operator.by(context, &vault, tenant).await?;
         Ok(vault.rotate(by).await?)
     })?;
     context.output.answer(&rotated, words)
 }
 
-fn words(rotated: &Rotated, _: Painter) -> String {
-    let Rotated { from, to, keys, resumed, advice } = rotated;
+fn words(rotated: &MasterKeyRotation, _: TextStyler) -> String {
+    let MasterKeyRotation { from, to, keys, resumed, advice } = rotated;
     let how = if *resumed { "Finished the rotation" } else { "Rotated" };
     let mut text =
         format!("{how} from key {from} to key {to}; {} wrapped anew.\n", count(*keys, "tenant's key"));

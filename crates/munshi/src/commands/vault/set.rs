@@ -3,27 +3,27 @@
 use std::io::{IsTerminal, Read, Write};
 
 use clap::Args;
-use munshi_safety::vault::{Secret, SecretRef};
+use munshi_safety::vault::{SecretRef, VaultSecret};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde::Serialize;
 use zeroize::Zeroizing;
 
-use super::{Operator, Whose, name, open};
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use super::{OperatorArguments, TenantScopeArguments, name, open};
+use crate::context::CommandContext;
+use crate::failure::{CommandFailure, Result};
 
 /// More than any secret has.
 const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct VaultSetArguments {
     /// Its name, such as razorpay.key; elsewhere it is written vault:razorpay.key
     #[arg(value_parser = name)]
     name: SecretRef,
     #[command(flatten)]
-    whose: Whose,
+    whose: TenantScopeArguments,
     #[command(flatten)]
-    operator: Operator,
+    operator: OperatorArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -33,7 +33,7 @@ struct Kept {
     reference: SecretRef,
 }
 
-pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
+pub(super) fn run(context: &CommandContext, arguments: &VaultSetArguments) -> Result<()> {
     let config = context.config()?;
     let secret = read(context)?;
     let version = context.block_on(async {
@@ -49,8 +49,8 @@ pub(super) fn run(context: &Context, arguments: &Arguments) -> Result<()> {
 }
 
 /// From standard input, without the end of its line; at a terminal it is asked for and not shown.
-fn read(context: &Context) -> Result<Secret> {
-    let failed = |error: std::io::Error| Failure::failed(format!("the secret can't be read: {error}"));
+fn read(context: &CommandContext) -> Result<VaultSecret> {
+    let failed = |error: std::io::Error| CommandFailure::failed(format!("the secret can't be read: {error}"));
     let stdin = std::io::stdin();
     let mut bytes = Zeroizing::new(Vec::new());
     if stdin.is_terminal() {
@@ -62,9 +62,10 @@ fn read(context: &Context) -> Result<Secret> {
     } else {
         stdin.lock().take(LARGEST).read_to_end(&mut bytes).map_err(failed)?;
     }
-    let text = std::str::from_utf8(&bytes)
-        .map_err(|_| Failure::usage("the secret is not text").hint("encode it, for example with base64"))?;
-    Ok(Secret::new(text.trim_end_matches(['\r', '\n']).to_owned())?)
+    let text = std::str::from_utf8(&bytes).map_err(|_| {
+        CommandFailure::usage("the secret is not text").hint("encode it, for example with base64")
+    })?;
+    Ok(VaultSecret::new(text.trim_end_matches(['\r', '\n']).to_owned())?)
 }
 
 /// The terminal shows nothing of what is typed until this goes.

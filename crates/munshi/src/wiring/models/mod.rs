@@ -12,42 +12,44 @@ mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use munshi_config::{Config, Model, ModelSize, OFFLINE, Place, Problem, Problems};
-use munshi_llm::Target;
-use munshi_llm::gateway::{Route, Strategy, Use};
+use munshi_config::{
+    Config, ConfigProblem, ConfigProblems, ConfiguredModel, ModelSize, OFFLINE, SettingOrigin,
+};
+use munshi_llm::ModelTarget;
+use munshi_llm::gateway::{Capability, ModelRoute, RoutingStrategy};
 use munshi_llm::money::PriceBook;
 use munshi_safety::budget::ModelClass;
 
 /// What the gateway is made of.
 #[derive(Debug)]
-pub(crate) struct Models {
+pub(crate) struct GatewayModels {
     /// In the order of the settings; `offline` is the last.
-    pub(crate) targets: Vec<Target>,
-    pub(crate) route: Route,
+    pub(crate) targets: Vec<ModelTarget>,
+    pub(crate) route: ModelRoute,
     pub(crate) prices: PriceBook,
     /// The classes that the settings give; prices say the others'.
     pub(crate) classes: BTreeMap<String, ModelClass>,
     /// What to look at, though it is no reason not to start.
-    pub(crate) warnings: Vec<Problem>,
+    pub(crate) warnings: Vec<ConfigProblem>,
 }
 
-impl Models {
+impl GatewayModels {
     /// Either every model can be used as it is written, or every problem is reported.
-    pub(crate) fn of(config: &Config) -> Result<Self, Problems> {
+    pub(crate) fn of(config: &Config) -> Result<Self, ConfigProblems> {
         let mut findings = Findings { config, problems: Vec::new(), warnings: Vec::new() };
         let mut prices = BTreeMap::new();
-        let mut targets: Vec<Target> = Vec::new();
+        let mut targets: Vec<ModelTarget> = Vec::new();
         for model in config.models.iter() {
             if let Some(target) = target::of(model, &mut findings) {
                 prices.extend(price::of(model, &target, &mut findings));
                 targets.push(target);
             }
         }
-        targets.push(Target::offline());
+        targets.push(ModelTarget::offline());
         let route = route(config);
         findings.unpermitted(&route, &targets);
         findings.too_many(&route);
-        Problems::refuse(findings.problems)?;
+        ConfigProblems::refuse(findings.problems)?;
         let classes =
             config.models.iter().filter_map(|model| Some((model.name.clone(), class(model.class?))));
         let (classes, prices) = (classes.collect(), PriceBook::new(prices));
@@ -55,21 +57,21 @@ impl Models {
     }
 }
 
-fn route(config: &Config) -> Route {
+fn route(config: &Config) -> ModelRoute {
     let given = config.routes.by_use().into_iter().filter(|(_, names)| !names.is_empty());
-    let mut targets: BTreeMap<Use, Vec<String>> =
+    let mut targets: BTreeMap<Capability, Vec<String>> =
         given.filter_map(|(key, names)| Some((key.parse().ok()?, names.to_vec()))).collect();
-    targets.insert(Use::Default, config.default_route());
+    targets.insert(Capability::Default, config.default_route());
     let places: BTreeSet<String> = config.routes.permitted_residency.iter().cloned().collect();
     let residency = (!places.is_empty()).then_some(places);
     let sure = u16::try_from(config.routes.offline_when_sure).unwrap_or(100) * 10;
-    Route {
+    ModelRoute {
         targets,
         residency,
         strategy: strategy(config.routes.strategy),
         escalation_words: config.routes.escalation_words.clone(),
         sure_above: (sure > 0).then_some(sure),
-        ..Route::default()
+        ..ModelRoute::default()
     }
 }
 
@@ -81,19 +83,19 @@ const fn class(given: ModelSize) -> ModelClass {
     }
 }
 
-const fn strategy(given: munshi_config::Strategy) -> Strategy {
+const fn strategy(given: munshi_config::RoutingStrategyChoice) -> RoutingStrategy {
     match given {
-        munshi_config::Strategy::Rule => Strategy::Rule,
-        munshi_config::Strategy::Classifier => Strategy::Classifier,
-        munshi_config::Strategy::Hybrid => Strategy::Hybrid,
+        munshi_config::RoutingStrategyChoice::Rule => RoutingStrategy::Rule,
+        munshi_config::RoutingStrategyChoice::Classifier => RoutingStrategy::Classifier,
+        munshi_config::RoutingStrategyChoice::Hybrid => RoutingStrategy::Hybrid,
     }
 }
 
 /// What is found on the way.
 struct Findings<'a> {
     config: &'a Config,
-    problems: Vec<Problem>,
-    warnings: Vec<Problem>,
+    problems: Vec<ConfigProblem>,
+    warnings: Vec<ConfigProblem>,
 }
 
 /// As many targets as a call tries; the offline model may come after them.
@@ -101,7 +103,7 @@ const MOST_TARGETS: usize = 3;
 
 impl Findings<'_> {
     /// A fourth choice looks like a safety net and is none.
-    fn too_many(&mut self, route: &Route) {
+    fn too_many(&mut self, route: &ModelRoute) {
         for (wanted, names) in &route.targets {
             let others = names.iter().filter(|name| *name != OFFLINE).count();
             if others > MOST_TARGETS {
@@ -109,13 +111,13 @@ impl Findings<'_> {
                 let hint = "keep three; `offline` may stand after them".to_owned();
                 let place = self.config.place("routes", wanted.as_str());
                 let key = Some(format!("routes.{wanted}"));
-                self.warnings.push(Problem { place, key, what, hint: Some(hint) });
+                self.warnings.push(ConfigProblem { place, key, what, hint: Some(hint) });
             }
         }
     }
 
     /// A target that is in a route but whose data may not go where it is will never be asked.
-    fn unpermitted(&mut self, route: &Route, targets: &[Target]) {
+    fn unpermitted(&mut self, route: &ModelRoute, targets: &[ModelTarget]) {
         let Some(places) = &route.residency else { return };
         let routed: BTreeSet<&String> = route.targets.values().flatten().collect();
         let refused = targets.iter().filter(|target| {
@@ -135,12 +137,12 @@ impl Findings<'_> {
 
 /// What a model lacks, told where it was first named. A variable's name says another key then, so the text names the
 /// model.
-fn about(model: &Model, what: String, hint: impl Into<String>) -> Problem {
+fn about(model: &ConfiguredModel, what: String, hint: impl Into<String>) -> ConfigProblem {
     let what = match &model.place {
-        Place::Environment { .. } => format!("[{}]: {what}", model.section()),
+        SettingOrigin::Environment { .. } => format!("[{}]: {what}", model.section()),
         _ => what,
     };
-    Problem { place: model.place.clone(), key: Some(model.section()), what, hint: Some(hint.into()) }
+    ConfigProblem { place: model.place.clone(), key: Some(model.section()), what, hint: Some(hint.into()) }
 }
 
 #[cfg(test)]

@@ -1,24 +1,28 @@
 //! The prices a person gave, for the book that has them.
 
-use munshi_config::Model;
-use munshi_llm::Target;
-use munshi_llm::money::Price;
+use munshi_config::ConfiguredModel;
+use munshi_llm::ModelTarget;
+use munshi_llm::money::ModelPrice;
 
 use super::address::is_here;
 use super::{Findings, about};
 
 /// The target's line in the book. Its prices are then its own and nobody else's, whatever the model is called.
-pub(super) fn of(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<(String, Price)> {
+pub(super) fn of(
+    model: &ConfiguredModel,
+    target: &ModelTarget,
+    findings: &mut Findings<'_>,
+) -> Option<(String, ModelPrice)> {
     let price = match given(model, target, findings) {
         Some(price) => price,
         // Nobody sends a bill for this machine.
-        None if is_here(&target.base_url) && target.price_provider.is_empty() => Price::FREE,
+        None if is_here(&target.base_url) && target.price_provider.is_empty() => ModelPrice::FREE,
         None => return None,
     };
     Some((model.section(), price))
 }
 
-fn given(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<Price> {
+fn given(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<ModelPrice> {
     let cached = [
         ("price_cache_write_5m", model.price_cache_write_5m),
         ("price_cache_write_1h", model.price_cache_write_1h),
@@ -38,7 +42,7 @@ fn given(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<
         findings.problems.push(about(model, what, "give all of them, or none for the bundled prices"));
     }
     let input = model.price_input?;
-    Some(Price {
+    Some(ModelPrice {
         input,
         output: model.price_output?,
         cache_read: model.price_cache_read.unwrap_or(input),

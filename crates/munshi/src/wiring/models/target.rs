@@ -1,17 +1,17 @@
 //! One section of the settings made a target: what is given, else the preset's, else the default.
 
-use munshi_config::kinds::Pair;
-use munshi_config::{Model, ModelWire, Place, Problem};
-use munshi_llm::dialect::{Dialect, JsonMode, KeyPlace, OutputLimit, ThinkingMode};
-use munshi_llm::presets::{Preset, preset};
-use munshi_llm::target::Key;
-use munshi_llm::{Capabilities, Target, Timeouts, Wire};
+use munshi_config::kinds::NameValuePair;
+use munshi_config::{ConfigProblem, ConfiguredModel, ModelWire, SettingOrigin};
+use munshi_llm::dialect::{Dialect, JsonMode, KeyHeader, OutputLimit, ThinkingMode};
+use munshi_llm::presets::{ProviderPreset, preset};
+use munshi_llm::target::ProviderKey;
+use munshi_llm::{ModelFeatures, ModelTarget, ModelTimeouts, WireFormat};
 
 use super::address::{is_open, is_own};
 use super::{Findings, about};
 
 /// `None` once its problem is noted.
-pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
+pub(super) fn of(model: &ConfiguredModel, findings: &mut Findings<'_>) -> Option<ModelTarget> {
     // `custom` is the provider that has none.
     let preset = model.provider.and_then(|provider| preset(provider.as_str()));
     let wire = wire(model, preset.as_ref(), findings);
@@ -19,12 +19,12 @@ pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
     let (wire, base_url) = (wire?, base_url?);
     let start = match &preset {
         Some(preset) => preset.target(&model.name, &model.model),
-        None => Target::new(&model.name, wire, "", &model.model),
+        None => ModelTarget::new(&model.name, wire, "", &model.model),
     };
-    let target = Target {
+    let target = ModelTarget {
         wire,
         base_url,
-        key: Key::new(model.key.as_ref().map_or("", |key| key.reveal())),
+        key: ProviderKey::new(model.key.as_ref().map_or("", |key| key.reveal())),
         headers: pairs(model.headers.as_deref().unwrap_or_default()),
         timeouts: timeouts(model, start.timeouts),
         capabilities: capabilities(model, start.capabilities),
@@ -39,16 +39,22 @@ pub(super) fn of(model: &Model, findings: &mut Findings<'_>) -> Option<Target> {
     Some(target)
 }
 
-fn wire(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>) -> Option<Wire> {
+fn wire(
+    model: &ConfiguredModel,
+    preset: Option<&ProviderPreset>,
+    findings: &mut Findings<'_>,
+) -> Option<WireFormat> {
     let given = model.wire.map(|wire| match wire {
-        ModelWire::Anthropic => Wire::Anthropic,
-        ModelWire::OpenAi => Wire::OpenAi,
-        ModelWire::Gemini => Wire::Gemini,
+        ModelWire::Anthropic => WireFormat::Anthropic,
+        ModelWire::OpenAi => WireFormat::OpenAi,
+        ModelWire::Gemini => WireFormat::Gemini,
     });
     match (given, preset) {
         (Some(given), Some(preset)) if given != preset.wire => {
             let hint = match (preset.name, given) {
-                ("llamacpp", Wire::Anthropic) => "write provider = \"llamacpp-anthropic\", without `wire`",
+                ("llamacpp", WireFormat::Anthropic) => {
+                    "write provider = \"llamacpp-anthropic\", without `wire`"
+                }
                 _ => "leave `wire` out, or write provider = \"custom\" and give the rest yourself",
             };
             findings.refuse(model, "wire", format!("`{}` speaks another wire", preset.name), hint);
@@ -65,7 +71,11 @@ fn wire(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>) -> 
     }
 }
 
-fn base_url(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>) -> Option<String> {
+fn base_url(
+    model: &ConfiguredModel,
+    preset: Option<&ProviderPreset>,
+    findings: &mut Findings<'_>,
+) -> Option<String> {
     let known = preset.map(|preset| preset.base_url).filter(|address| !address.is_empty());
     let found = model.base_url.clone().or_else(|| known.map(str::to_owned));
     if found.is_none() {
@@ -81,7 +91,12 @@ fn base_url(model: &Model, preset: Option<&Preset>, findings: &mut Findings<'_>)
 }
 
 /// A key may come later, so this is no reason not to start.
-fn keyless(model: &Model, target: &Target, preset: Option<&Preset>, findings: &mut Findings<'_>) {
+fn keyless(
+    model: &ConfiguredModel,
+    target: &ModelTarget,
+    preset: Option<&ProviderPreset>,
+    findings: &mut Findings<'_>,
+) {
     let needed = preset.is_some_and(|preset| preset.needs_key);
     if needed && target.key.is_empty() && target.headers.is_empty() {
         let variable = format!("MUNSHI__MODELS__{}__KEY", model.name.replace('-', "_").to_uppercase());
@@ -91,7 +106,7 @@ fn keyless(model: &Model, target: &Target, preset: Option<&Preset>, findings: &m
 }
 
 /// A key that goes unencrypted over a network is everybody's on the way.
-fn exposed(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<()> {
+fn exposed(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<()> {
     let secret = !target.key.is_empty() || !target.headers.is_empty();
     if !secret || model.allow_plain_http == Some(true) || !is_open(&target.base_url) {
         return Some(());
@@ -103,7 +118,7 @@ fn exposed(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Optio
 }
 
 /// Names in the clear are for servers of one's own.
-fn trusted(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Option<()> {
+fn trusted(model: &ConfiguredModel, target: &ModelTarget, findings: &mut Findings<'_>) -> Option<()> {
     if !target.sees_names || is_own(&target.base_url) {
         return Some(());
     }
@@ -114,12 +129,12 @@ fn trusted(model: &Model, target: &Target, findings: &mut Findings<'_>) -> Optio
     None
 }
 
-fn pairs(pairs: &[Pair]) -> Vec<(String, String)> {
+fn pairs(pairs: &[NameValuePair]) -> Vec<(String, String)> {
     pairs.iter().map(|pair| (pair.name.clone(), pair.value.reveal().to_owned())).collect()
 }
 
-fn timeouts(model: &Model, start: Timeouts) -> Timeouts {
-    Timeouts {
+fn timeouts(model: &ConfiguredModel, start: ModelTimeouts) -> ModelTimeouts {
+    ModelTimeouts {
         connect: model.connect_timeout.unwrap_or(start.connect),
         first_byte: model.first_byte_timeout.unwrap_or(start.first_byte),
         between_bytes: model.between_bytes_timeout.unwrap_or(start.between_bytes),
@@ -127,11 +142,11 @@ fn timeouts(model: &Model, start: Timeouts) -> Timeouts {
     }
 }
 
-fn capabilities(model: &Model, start: Capabilities) -> Capabilities {
+fn capabilities(model: &ConfiguredModel, start: ModelFeatures) -> ModelFeatures {
     // The settings hold both to less than 32 bits.
     let tokens =
         |given: Option<usize>, start: u32| given.and_then(|n| u32::try_from(n).ok()).unwrap_or(start);
-    Capabilities {
+    ModelFeatures {
         tools: model.tools.unwrap_or(start.tools),
         images: model.images.unwrap_or(start.images),
         documents: model.documents.unwrap_or(start.documents),
@@ -143,7 +158,7 @@ fn capabilities(model: &Model, start: Capabilities) -> Capabilities {
     }
 }
 
-fn dialect(model: &Model, start: Dialect) -> Dialect {
+fn dialect(model: &ConfiguredModel, start: Dialect) -> Dialect {
     // Empty text takes away what the preset has.
     let field = |given: &Option<String>, start: Option<String>| match given {
         Some(text) => Some(text.clone()).filter(|text| !text.is_empty()),
@@ -165,43 +180,43 @@ fn dialect(model: &Model, start: Dialect) -> Dialect {
     }
 }
 
-fn key_place(text: &str) -> KeyPlace {
+fn key_place(text: &str) -> KeyHeader {
     match text {
-        "documented" => KeyPlace::AsDocumented,
-        "bearer" => KeyPlace::Bearer,
-        name => KeyPlace::Header(name.to_owned()),
+        "documented" => KeyHeader::AsDocumented,
+        "bearer" => KeyHeader::Bearer,
+        name => KeyHeader::Header(name.to_owned()),
     }
 }
 
-fn output_limit(given: munshi_config::OutputLimit) -> OutputLimit {
+fn output_limit(given: munshi_config::OutputLimitChoice) -> OutputLimit {
     match given {
-        munshi_config::OutputLimit::MaxCompletionTokens => OutputLimit::MaxCompletionTokens,
-        munshi_config::OutputLimit::MaxTokens => OutputLimit::MaxTokens,
+        munshi_config::OutputLimitChoice::MaxCompletionTokens => OutputLimit::MaxCompletionTokens,
+        munshi_config::OutputLimitChoice::MaxTokens => OutputLimit::MaxTokens,
     }
 }
 
-fn json_mode(given: munshi_config::JsonMode) -> JsonMode {
+fn json_mode(given: munshi_config::JsonModeChoice) -> JsonMode {
     match given {
-        munshi_config::JsonMode::Schema => JsonMode::Schema,
-        munshi_config::JsonMode::Tool => JsonMode::Tool,
-        munshi_config::JsonMode::Object => JsonMode::Object,
-        munshi_config::JsonMode::Words => JsonMode::Words,
+        munshi_config::JsonModeChoice::Schema => JsonMode::Schema,
+        munshi_config::JsonModeChoice::Tool => JsonMode::Tool,
+        munshi_config::JsonModeChoice::Object => JsonMode::Object,
+        munshi_config::JsonModeChoice::Words => JsonMode::Words,
     }
 }
 
-fn thinking_mode(given: munshi_config::ThinkingMode) -> ThinkingMode {
+fn thinking_mode(given: munshi_config::ThinkingModeChoice) -> ThinkingMode {
     match given {
-        munshi_config::ThinkingMode::Budget => ThinkingMode::Budget,
-        munshi_config::ThinkingMode::Effort => ThinkingMode::Effort,
+        munshi_config::ThinkingModeChoice::Budget => ThinkingMode::Budget,
+        munshi_config::ThinkingModeChoice::Effort => ThinkingMode::Effort,
     }
 }
 
 impl Findings<'_> {
     /// Where the key is written, or where the model is when it is not.
-    fn refuse(&mut self, model: &Model, key: &str, what: String, hint: &str) {
+    fn refuse(&mut self, model: &ConfiguredModel, key: &str, what: String, hint: &str) {
         let problem = match self.config.place(&model.section(), key) {
-            Place::Default => about(model, what, hint),
-            place => Problem {
+            SettingOrigin::Default => about(model, what, hint),
+            place => ConfigProblem {
                 place,
                 key: Some(format!("{}.{key}", model.section())),
                 what,

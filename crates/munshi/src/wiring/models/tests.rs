@@ -1,41 +1,41 @@
 use std::time::Duration;
 
-use munshi_config::{Config, Sources};
-use munshi_llm::chat::Usage;
-use munshi_llm::dialect::{JsonMode, KeyPlace, OutputLimit};
-use munshi_llm::gateway::{Strategy, Use};
+use munshi_config::{Config, ConfigSources};
+use munshi_llm::chat::TokenUsage;
+use munshi_llm::dialect::{JsonMode, KeyHeader, OutputLimit};
+use munshi_llm::gateway::{Capability, RoutingStrategy};
 use munshi_llm::money::Cost;
-use munshi_llm::{Target, Wire, presets};
+use munshi_llm::{ModelTarget, WireFormat, presets};
 use munshi_types::Timestamp;
 
-use super::Models;
+use super::GatewayModels;
 
 fn config(text: &str) -> Config {
-    Config::load(&Sources::default().with_text("munshi.toml", text)).unwrap()
+    Config::load(&ConfigSources::default().with_text("munshi.toml", text)).unwrap()
 }
 
-fn models(text: &str) -> Models {
-    Models::of(&config(text)).unwrap()
+fn models(text: &str) -> GatewayModels {
+    GatewayModels::of(&config(text)).unwrap()
 }
 
 fn refusal(text: &str) -> String {
-    Models::of(&config(text)).unwrap_err().to_string()
+    GatewayModels::of(&config(text)).unwrap_err().to_string()
 }
 
-fn warnings(models: &Models) -> Vec<String> {
+fn warnings(models: &GatewayModels) -> Vec<String> {
     models.warnings.iter().map(ToString::to_string).collect()
 }
 
 /// In millionths of a dollar.
-fn cost(models: &Models, target: &Target, usage: &Usage) -> Option<i64> {
+fn cost(models: &GatewayModels, target: &ModelTarget, usage: &TokenUsage) -> Option<i64> {
     models.prices.cost(target, usage, Timestamp::from_micros(1_760_000_000_000_000)).map(Cost::as_micros)
 }
 
 #[test]
 fn nothing_configured_is_the_offline_model() {
     let models = models("");
-    assert_eq!(models.targets, [Target::offline()]);
-    assert_eq!(models.route.targets[&Use::Default], ["offline"]);
+    assert_eq!(models.targets, [ModelTarget::offline()]);
+    assert_eq!(models.route.targets[&Capability::Default], ["offline"]);
     assert_eq!((models.route.residency, models.warnings.len()), (None, 0));
 }
 
@@ -74,14 +74,14 @@ residency = "in"
     let models = models(text);
     let [deep, odd, offline] = models.targets.as_slice() else { panic!("two and the offline one") };
     let expected = presets::preset("deepseek").unwrap().target("deep", "deepseek-chat");
-    assert_eq!(*deep, Target { key: deep.key.clone(), ..expected });
+    assert_eq!(*deep, ModelTarget { key: deep.key.clone(), ..expected });
     assert_eq!(deep.key.reveal(), "k");
     assert!(offline.stays_here());
 
-    assert_eq!((odd.base_url.as_str(), odd.wire), ("https://proxy.example/v1", Wire::OpenAi));
+    assert_eq!((odd.base_url.as_str(), odd.wire), ("https://proxy.example/v1", WireFormat::OpenAi));
     assert_eq!(odd.headers, [("X-Team".to_owned(), "shop".to_owned())]);
     let dialect = &odd.dialect;
-    assert_eq!(dialect.key, KeyPlace::Header("api-key".to_owned()));
+    assert_eq!(dialect.key, KeyHeader::Header("api-key".to_owned()));
     assert_eq!(dialect.query.len(), 2);
     assert_eq!((dialect.output_limit, dialect.json), (OutputLimit::MaxTokens, JsonMode::Tool));
     assert!(!dialect.stream_usage && !dialect.temperature);
@@ -96,7 +96,7 @@ residency = "in"
         (Duration::from_secs(8), Duration::from_secs(9))
     );
     assert_eq!(odd.residency, "in");
-    assert_eq!(models.route.targets[&Use::Default], ["deep", "odd"]);
+    assert_eq!(models.route.targets[&Capability::Default], ["deep", "odd"]);
     assert_eq!(warnings(&models), Vec::<String>::new());
 }
 
@@ -106,12 +106,12 @@ fn every_provider_of_the_settings_is_a_preset_and_every_use_a_route() {
         let text = format!("[models.a]\nmodel = 'm'\nprovider = '{name}'\nbase_url = 'https://x.example'\n");
         assert_eq!(models(&text).targets[0].wire, presets::preset(name).unwrap().wire);
     }
-    let listed = <munshi_config::Provider as munshi_config::kinds::Kind>::expects();
+    let listed = <munshi_config::ProviderChoice as munshi_config::kinds::SettingKind>::expects();
     assert_eq!(listed.matches('"').count() / 2, presets::names().count() + 1, "and `custom`: {listed}");
 
     let routes = config("").routes;
     let keys: Vec<&str> = routes.by_use().iter().map(|(key, _)| *key).collect();
-    assert_eq!(keys, Use::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());
+    assert_eq!(keys, Capability::ALL.iter().map(|known| known.as_str()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -131,9 +131,9 @@ strategy = "hybrid"
 permitted_residency = ["in", "eu"]
 "#;
     let models = models(text);
-    assert_eq!(models.route.targets[&Use::Default], ["b", "offline"]);
-    assert_eq!(models.route.targets[&Use::JsonStrict], ["a"]);
-    assert_eq!((models.route.targets.len(), models.route.strategy), (2, Strategy::Hybrid));
+    assert_eq!(models.route.targets[&Capability::Default], ["b", "offline"]);
+    assert_eq!(models.route.targets[&Capability::JsonStrict], ["a"]);
+    assert_eq!((models.route.targets.len(), models.route.strategy), (2, RoutingStrategy::Hybrid));
     assert_eq!(models.route.residency.as_ref().unwrap().len(), 2);
     let warnings = warnings(&models);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -177,10 +177,10 @@ model = "some-model"
 "#;
     let models = models(text);
     let [one, two, here, there, _] = models.targets.as_slice() else { panic!("four and the offline one") };
-    let usage = Usage { input: 1_000_000, ..Usage::default() };
+    let usage = TokenUsage { input: 1_000_000, ..TokenUsage::default() };
     assert_eq!(cost(&models, one, &usage), Some(1));
-    assert_eq!(cost(&models, one, &Usage { output: 1_000_000, ..Usage::default() }), Some(100_000));
-    assert_eq!(cost(&models, one, &Usage { cache_read: 1_000_000, ..Usage::default() }), Some(1));
+    assert_eq!(cost(&models, one, &TokenUsage { output: 1_000_000, ..TokenUsage::default() }), Some(100_000));
+    assert_eq!(cost(&models, one, &TokenUsage { cache_read: 1_000_000, ..TokenUsage::default() }), Some(1));
     assert!(cost(&models, two, &usage).unwrap() > 1_000_000, "the bundled price");
     assert_eq!(cost(&models, here, &usage), Some(0));
     assert_eq!(cost(&models, there, &usage), None, "unknown is not nothing");
@@ -241,8 +241,8 @@ price_input = 3
 
 #[test]
 fn a_model_of_variables_is_named_in_its_problems() {
-    let sources = Sources::default().with_variables([("MUNSHI__MODELS__LAB__MODEL", "m")]);
-    let refusal = Models::of(&Config::load(&sources).unwrap()).unwrap_err().to_string();
+    let sources = ConfigSources::default().with_variables([("MUNSHI__MODELS__LAB__MODEL", "m")]);
+    let refusal = GatewayModels::of(&Config::load(&sources).unwrap()).unwrap_err().to_string();
     assert!(
         refusal.contains("MUNSHI__MODELS__LAB__MODEL: [models.lab]: the server's address is not given"),
         "{refusal}"

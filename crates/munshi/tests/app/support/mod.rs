@@ -9,10 +9,10 @@ pub(crate) use speaking::{Answer, Speaking};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use munshi_store::migrate::{self, Request};
-use munshi_store::{Address, Db, Migration, Migrations, Options};
-use munshi_test_support::Engine;
-use munshi_test_support::database::{MORNING, Place};
+use munshi_store::migrate::{self, MigrationRequest};
+use munshi_store::{DatabaseAddress, Db, Migration, Migrations, StoreOptions};
+use munshi_test_support::DatabaseEngine;
+use munshi_test_support::database::{MORNING, TestDbStorage};
 use serde_json::Value;
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_munshi");
@@ -31,8 +31,8 @@ pub(crate) const TABLES: &[&[Migration]] = &[
 
 /// A data folder and a database that go with the test, and the variables that lead there.
 pub(crate) struct Installation {
-    pub(crate) place: Place,
-    pub(crate) address: Address,
+    pub(crate) place: TestDbStorage,
+    pub(crate) address: DatabaseAddress,
     variables: Vec<(String, String)>,
 }
 
@@ -46,12 +46,12 @@ pub(crate) struct Ran {
 
 impl Installation {
     pub(crate) fn sqlite() -> Self {
-        Self::on(Engine::Sqlite)
+        Self::on(DatabaseEngine::Sqlite)
     }
 
-    pub(crate) fn on(engine: Engine) -> Self {
+    pub(crate) fn on(engine: DatabaseEngine) -> Self {
         // The blocking driver may not run inside a runtime, and some tests have one.
-        let (_, place) = std::thread::spawn(move || Place::make(engine)).join().unwrap();
+        let (_, place) = std::thread::spawn(move || TestDbStorage::make(engine)).join().unwrap();
         let data = place.folder().join("data");
         let mut variables = vec![
             ("MUNSHI__DATA__DIR".to_owned(), data.display().to_string()),
@@ -59,8 +59,8 @@ impl Installation {
             ("HOME".to_owned(), place.folder().display().to_string()),
         ];
         let address = match engine {
-            Engine::Sqlite => Address::sqlite(data.join("munshi.db")),
-            Engine::Postgres => {
+            DatabaseEngine::Sqlite => DatabaseAddress::sqlite(data.join("munshi.db")),
+            DatabaseEngine::Postgres => {
                 let url = place.postgres_url("munshi_owner");
                 variables.push(("MUNSHI__STORE__URL".to_owned(), url.clone()));
                 url.parse().unwrap()
@@ -70,7 +70,7 @@ impl Installation {
     }
 
     /// One with its tables made.
-    pub(crate) fn migrated(engine: Engine) -> Self {
+    pub(crate) fn migrated(engine: DatabaseEngine) -> Self {
         let installation = Self::on(engine);
         installation.run(&["migrate"]).ok();
         installation
@@ -126,10 +126,10 @@ impl Installation {
 
     /// Brings the database to the given tables, past what the program would do by itself.
     pub(crate) async fn migrate_to(&self, tables: &[&[Migration]]) {
-        let request = Request {
+        let request = MigrationRequest {
             address: self.address.clone(),
             owner: None,
-            options: Options::default(),
+            options: StoreOptions::default(),
             migrations: Migrations::new(tables).unwrap(),
             now: MORNING,
             backups: None,
@@ -139,7 +139,7 @@ impl Installation {
 
     pub(crate) async fn open(&self) -> Db {
         let migrations = Migrations::new(TABLES).unwrap();
-        Db::open(&self.address, &Options::default(), &migrations).await.unwrap()
+        Db::open(&self.address, &StoreOptions::default(), &migrations).await.unwrap()
     }
 
     /// A text without what differs from run to run: the folder, ids, and digits of times.

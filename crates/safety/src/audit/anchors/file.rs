@@ -10,10 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::witness::Witness;
+use super::witness::AnchorFileWitness;
 use crate::audit::canonical::canonical;
-use crate::audit::entry::Hash;
-use crate::audit::read::Head;
+use crate::audit::entry::ChainHash;
+use crate::audit::read::ChainHead;
 use crate::error::{Error, Result};
 
 /// Longer than any line.
@@ -23,20 +23,20 @@ const LONGEST_LINE: u64 = 1024;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Anchor {
     pub at: Timestamp,
-    pub hash: Hash,
+    pub hash: ChainHash,
     /// Counts from 1.
     pub line: u64,
     /// SHA-256 of `prev` and the canonical line without this.
-    pub link: Hash,
+    pub link: ChainHash,
     /// The link of the line before.
-    pub prev: Hash,
+    pub prev: ChainHash,
     pub seq: i64,
     pub tenant: TenantId,
 }
 
 /// What is wrong with the file, and where first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Flaw {
+pub struct AnchorFileFlaw {
     pub line: u64,
     pub what: &'static str,
 }
@@ -45,41 +45,41 @@ pub struct Flaw {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anchors {
     pub list: Vec<Anchor>,
-    pub flaw: Option<Flaw>,
+    pub flaw: Option<AnchorFileFlaw>,
 }
 
 /// What of the file is needed to go on with it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Summary {
+pub(super) struct AnchorFileSummary {
     /// The file's size when it was read; another size means that it has grown. None before it was read at all.
     length: Option<u64>,
     /// What the installation's chain said of it then.
-    witness: Option<Witness>,
+    witness: Option<AnchorFileWitness>,
     /// The first line's link, by which this file is told from another's.
-    pub(super) first: Option<Hash>,
+    pub(super) first: Option<ChainHash>,
     /// How far each chain is anchored.
-    pub(super) marks: HashMap<TenantId, Head>,
+    pub(super) marks: HashMap<TenantId, ChainHead>,
     /// What is wrong with the file: nothing is added to it until somebody has looked.
-    pub(super) flaw: Option<Flaw>,
+    pub(super) flaw: Option<AnchorFileFlaw>,
 }
 
 #[derive(Clone, Debug)]
 pub struct AnchorFile(PathBuf);
 
 impl Anchor {
-    fn new(head: &Head, at: Timestamp, (line, prev): (u64, Hash)) -> Self {
-        let Head { tenant, seq, hash } = *head;
-        let mut anchor = Self { at, hash, line, link: Hash::START, prev, seq, tenant };
+    fn new(head: &ChainHead, at: Timestamp, (line, prev): (u64, ChainHash)) -> Self {
+        let ChainHead { tenant, seq, hash } = *head;
+        let mut anchor = Self { at, hash, line, link: ChainHash::START, prev, seq, tenant };
         anchor.link = anchor.computed_link();
         anchor
     }
 
     /// The end that it says the chain had.
-    pub fn head(&self) -> Head {
-        Head { tenant: self.tenant, seq: self.seq, hash: self.hash }
+    pub fn head(&self) -> ChainHead {
+        ChainHead { tenant: self.tenant, seq: self.seq, hash: self.hash }
     }
 
-    fn computed_link(&self) -> Hash {
+    fn computed_link(&self) -> ChainHash {
         let rest = json!({
             "at": self.at, "hash": self.hash, "line": self.line, "prev": self.prev, "seq": self.seq,
             "tenant": self.tenant,
@@ -87,10 +87,10 @@ impl Anchor {
         let mut digest = Sha256::new();
         digest.update(self.prev.0);
         digest.update(canonical(&rest).as_bytes());
-        Hash(digest.finalize().into())
+        ChainHash(digest.finalize().into())
     }
 
-    fn follows(&self, line: u64, prev: Hash) -> bool {
+    fn follows(&self, line: u64, prev: ChainHash) -> bool {
         self.line == line && self.prev == prev && self.computed_link() == self.link
     }
 
@@ -130,7 +130,8 @@ impl AnchorFile {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Anchors::default()),
             file => file.map_err(failed)?,
         };
-        let (mut anchors, mut prev, mut reader) = (Anchors::default(), Hash::START, BufReader::new(file));
+        let (mut anchors, mut prev, mut reader) =
+            (Anchors::default(), ChainHash::START, BufReader::new(file));
         for number in 1_u64.. {
             let mut line = Vec::new();
             reader.by_ref().take(LONGEST_LINE * 4).read_until(b'\n', &mut line).map_err(failed)?;
@@ -145,11 +146,12 @@ impl AnchorFile {
                     anchors.list.push(anchor);
                 }
                 Some(_) => {
-                    anchors.flaw = Some(Flaw { line: number, what: "it does not follow the line before" });
+                    anchors.flaw =
+                        Some(AnchorFileFlaw { line: number, what: "it does not follow the line before" });
                     break;
                 }
                 None => {
-                    anchors.flaw = Some(Flaw { line: number, what: "it is no anchor" });
+                    anchors.flaw = Some(AnchorFileFlaw { line: number, what: "it is no anchor" });
                     break;
                 }
             }
@@ -159,7 +161,11 @@ impl AnchorFile {
 
     /// The summary anew, if the file is no longer the size it was, beside what the installation's chain last said of
     /// it. Blocks.
-    pub(super) fn summary(&self, before: &Summary, witness: Option<Witness>) -> Result<Option<Summary>> {
+    pub(super) fn summary(
+        &self,
+        before: &AnchorFileSummary,
+        witness: Option<AnchorFileWitness>,
+    ) -> Result<Option<AnchorFileSummary>> {
         let length = Some(self.0.metadata().map_or(0, |file| file.len()));
         if (length, &witness) == (before.length, &before.witness) && before.flaw.is_none() {
             return Ok(None);
@@ -169,7 +175,7 @@ impl AnchorFile {
         let flaw = anchors.flaw.clone().or_else(contradiction);
         let first = anchors.list.first().map(|anchor| anchor.link);
         let marks = anchors.list.iter().map(|anchor| (anchor.tenant, anchor.head())).collect();
-        Ok(Some(Summary { length, witness, first, marks, flaw }))
+        Ok(Some(AnchorFileSummary { length, witness, first, marks, flaw }))
     }
 
     /// Puts the file aside, where there is one, so that the next anchor begins another. Gives its new place. Blocks.
@@ -184,7 +190,7 @@ impl AnchorFile {
     }
 
     /// Adds a line for each head and waits until they are on disk. Blocks.
-    pub(super) fn append(&self, heads: &[Head], now: Timestamp) -> Result<Vec<Anchor>> {
+    pub(super) fn append(&self, heads: &[ChainHead], now: Timestamp) -> Result<Vec<Anchor>> {
         let failed = |error: std::io::Error| Error::file(&self.0, "written", &error);
         let fresh = !self.0.exists();
         let mut options = OpenOptions::new();
@@ -212,7 +218,7 @@ impl AnchorFile {
 }
 
 /// The number and the link to go on from. A torn last line is taken away: what is added to it could not be read.
-fn last_line(file: &mut File) -> std::io::Result<(u64, Hash)> {
+fn last_line(file: &mut File) -> std::io::Result<(u64, ChainHash)> {
     let length = file.metadata()?.len();
     let from = length.saturating_sub(2 * LONGEST_LINE);
     file.seek(SeekFrom::Start(from))?;
@@ -225,15 +231,15 @@ fn last_line(file: &mut File) -> std::io::Result<(u64, Hash)> {
     let text = String::from_utf8_lossy(&end[..whole]);
     // Where the last line was spoiled the chain begins anew, and reading it says so.
     let last = text.lines().last().and_then(Anchor::read);
-    Ok(last.map_or((0, Hash::START), |anchor| (anchor.line, anchor.link)))
+    Ok(last.map_or((0, ChainHash::START), |anchor| (anchor.line, anchor.link)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn head(seq: i64) -> Head {
-        Head { tenant: TenantId::PLATFORM, seq, hash: Hash([u8::try_from(seq).unwrap(); 32]) }
+    fn head(seq: i64) -> ChainHead {
+        ChainHead { tenant: TenantId::PLATFORM, seq, hash: ChainHash([u8::try_from(seq).unwrap(); 32]) }
     }
 
     fn file_of(folder: &tempfile::TempDir, seqs: &[i64]) -> AnchorFile {

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use munshi_jobs::{NewJob, Queue};
+use munshi_jobs::{JobQueue, NewJob};
 use munshi_store::Db;
-use munshi_types::{Clock, Ids, TenantId, Timestamp};
+use munshi_types::{Clock, IdGenerator, TenantId, Timestamp};
 use serde_json::json;
 
-use super::file::{Anchor, AnchorFile, Anchors, Summary};
-use super::witness::{ENDS, Witness};
+use super::file::{Anchor, AnchorFile, AnchorFileSummary, Anchors};
+use super::witness::{AnchorFileWitness, ENDS};
 use crate::audit::daily::SEND;
-use crate::audit::read::{self, Head};
-use crate::audit::{Actor, ActorKind, Event, Hash, NewEntry, append, verify};
+use crate::audit::read::{self, ChainHead};
+use crate::audit::{AuditActor, AuditActorKind, AuditEvent, ChainHash, NewAuditEntry, append, verify};
 use crate::error::{Error, Result};
 
 /// Which chains are anchored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
+pub enum AnchorTrigger {
     /// Those that have any new entry.
     Moved,
     /// Those that have as many new entries as the settings say.
@@ -28,40 +28,40 @@ pub enum Due {
 
 /// Where anchors are sent besides the file and the log. A trait, so that this crate needs no HTTP client of its own.
 #[async_trait]
-pub trait Webhook: Send + Sync + fmt::Debug {
+pub trait AnchorWebhook: Send + Sync + fmt::Debug {
     /// Sends a JSON document; the reason, in words, when it was not taken.
     async fn send(&self, body: &str) -> std::result::Result<(), String>;
 }
 
 /// What makes anchors: one for the process.
 #[derive(Clone, Debug)]
-pub struct Anchoring {
+pub struct AnchorService {
     pub(crate) db: Db,
     file: AnchorFile,
-    pub(crate) webhook: Option<Arc<dyn Webhook>>,
-    /// So many new entries make a chain [`Due::Grown`].
+    pub(crate) webhook: Option<Arc<dyn AnchorWebhook>>,
+    /// So many new entries make a chain [`AnchorTrigger::Grown`].
     entries: i64,
-    queue: Queue,
+    queue: JobQueue,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) ids: Ids,
-    known: Arc<Mutex<Summary>>,
+    pub(crate) ids: IdGenerator,
+    known: Arc<Mutex<AnchorFileSummary>>,
 }
 
-impl Anchoring {
+impl AnchorService {
     /// Chains are due when they have `entries` new ones.
     pub fn new(
         db: Db,
         file: AnchorFile,
         entries: i64,
-        queue: Queue,
+        queue: JobQueue,
         clock: Arc<dyn Clock>,
-        ids: Ids,
+        ids: IdGenerator,
     ) -> Self {
         Self { db, file, webhook: None, entries, queue, clock, ids, known: Arc::default() }
     }
 
     /// Sends anchors there too.
-    pub fn with_webhook(self, webhook: Option<Arc<dyn Webhook>>) -> Self {
+    pub fn with_webhook(self, webhook: Option<Arc<dyn AnchorWebhook>>) -> Self {
         Self { webhook, ..self }
     }
 
@@ -78,13 +78,13 @@ impl Anchoring {
     /// anchor first, and one that is broken is left out; nothing is added to a file that was altered. Sending the lines
     /// on is a job of its own, so that nothing waits for a stranger's server while a transaction is open, and a server
     /// that is away is tried again.
-    pub async fn anchor(&self, due: Due, except: &[TenantId]) -> Result<Vec<Anchor>> {
+    pub async fn anchor(&self, due: AnchorTrigger, except: &[TenantId]) -> Result<Vec<Anchor>> {
         let known = self.summary().await?;
         if let Some(flaw) = &known.flaw {
             tracing::error!(target: "audit.anchor", line = flaw.line, what = flaw.what, "the anchors were altered");
             return Ok(Vec::new());
         }
-        let least = if due == Due::Moved { 1 } else { self.entries.max(1) };
+        let least = if due == AnchorTrigger::Moved { 1 } else { self.entries.max(1) };
         let mut heads = Vec::new();
         for head in read::heads(&self.db).await? {
             let mark = known.marks.get(&head.tenant);
@@ -106,7 +106,7 @@ impl Anchoring {
         Ok(made)
     }
 
-    async fn is_sound(&self, mark: Option<&Head>, head: &Head) -> Result<bool> {
+    async fn is_sound(&self, mark: Option<&ChainHead>, head: &ChainHead) -> Result<bool> {
         let Some(seq) = verify::first_bad(&self.db, mark, head).await? else { return Ok(true) };
         let tenant = head.tenant;
         tracing::error!(target: "audit.anchor", %tenant, seq, "an audit chain is broken, so it is not anchored");
@@ -115,7 +115,7 @@ impl Anchoring {
 
     /// Begins another file of anchors: the one before is put aside, and the installation's chain says who did it. What
     /// it remembers of chains still counts. Gives where the file before is now.
-    pub async fn restart(&self, actor: Actor) -> Result<Option<PathBuf>> {
+    pub async fn restart(&self, actor: AuditActor) -> Result<Option<PathBuf>> {
         let (file, now) = (self.file.clone(), self.clock.now());
         let (before, aside) = blocking(move || {
             // One that can't be read is put aside all the same.
@@ -125,9 +125,9 @@ impl Anchoring {
         .await?;
         let name =
             aside.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned());
-        let entry = NewEntry {
+        let entry = NewAuditEntry {
             actor,
-            event: Event::AUDIT_ANCHORS_RESTARTED,
+            event: AuditEvent::AUDIT_ANCHORS_RESTARTED,
             subject: "anchors".to_owned(),
             payload: json!({
                 "file": before.list.first().map(|anchor| anchor.link), "lines": before.list.len(),
@@ -140,11 +140,11 @@ impl Anchoring {
     }
 
     /// How far the file is. It is read again only when it has grown: this is asked for every minute.
-    async fn summary(&self) -> Result<Summary> {
+    async fn summary(&self) -> Result<AnchorFileSummary> {
         let witness = self.db.read(TenantId::PLATFORM, read::last_of_anchors).await?;
         let witness = witness
-            .filter(|(event, _)| event == Event::AUDIT_ANCHORED.as_str())
-            .and_then(|(_, payload)| Witness::of(&payload));
+            .filter(|(event, _)| event == AuditEvent::AUDIT_ANCHORED.as_str())
+            .and_then(|(_, payload)| AnchorFileWitness::of(&payload));
         let before = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (file, asked) = (self.file.clone(), before.clone());
         let read = blocking(move || file.summary(&asked, witness)).await?;
@@ -153,22 +153,22 @@ impl Anchoring {
         Ok(summary)
     }
 
-    async fn write(&self, heads: Vec<Head>) -> Result<Vec<Anchor>> {
+    async fn write(&self, heads: Vec<ChainHead>) -> Result<Vec<Anchor>> {
         let (file, now) = (self.file.clone(), self.clock.now());
         blocking(move || file.append(&heads, now)).await
     }
 
     /// The installation's own chain remembers how long the file was, how it ended and what it says of the chains.
-    async fn record(&self, first: Option<Hash>, made: &[Anchor]) -> Result<()> {
+    async fn record(&self, first: Option<ChainHash>, made: &[Anchor]) -> Result<()> {
         let Some(first) = first.or(made.first().map(|anchor| anchor.link)) else { return Ok(()) };
-        let entry = |witness: Witness| NewEntry {
-            actor: Actor::new(ActorKind::System, "audit"),
-            event: Event::AUDIT_ANCHORED,
+        let entry = |witness: AnchorFileWitness| NewAuditEntry {
+            actor: AuditActor::new(AuditActorKind::System, "audit"),
+            event: AuditEvent::AUDIT_ANCHORED,
             subject: "anchors".to_owned(),
             payload: witness.payload(),
         };
-        let entries: Vec<NewEntry> =
-            made.chunks(ENDS).filter_map(|some| Witness::new(first, some)).map(entry).collect();
+        let entries: Vec<NewAuditEntry> =
+            made.chunks(ENDS).filter_map(|some| AnchorFileWitness::new(first, some)).map(entry).collect();
         let sending = match &self.webhook {
             Some(_) => Some(NewJob::new(SEND, &json!({ "anchors": made })).map_err(Error::from)?),
             None => None,

@@ -3,13 +3,13 @@
 //!
 //! # Layout
 //! - [`AnchorFile`]: the file in the data folder; its lines are a chain too
-//! - [`Anchoring`]: making anchors of chains that have grown, and telling the webhook
+//! - [`AnchorService`]: making anchors of chains that have grown, and telling the webhook
 //! - `witness`: what the installation's chain remembers of the file
 
 mod file;
 mod make;
 mod witness;
 
-pub use file::{Anchor, AnchorFile, Anchors, Flaw};
-pub use make::{Anchoring, Due, Webhook};
-pub(crate) use witness::Witness;
+pub use file::{Anchor, AnchorFile, AnchorFileFlaw, Anchors};
+pub use make::{AnchorService, AnchorTrigger, AnchorWebhook};
+pub(crate) use witness::AnchorFileWitness;

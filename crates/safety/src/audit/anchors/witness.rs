@@ -3,26 +3,26 @@
 
 use serde_json::{Value, json};
 
-use super::file::{Anchor, Anchors, Flaw};
-use crate::audit::entry::Hash;
-use crate::audit::read::Head;
+use super::file::{Anchor, AnchorFileFlaw, Anchors};
+use crate::audit::entry::ChainHash;
+use crate::audit::read::ChainHead;
 
 /// So many ends stand in one entry: more would be too large for a payload.
 pub(super) const ENDS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Witness {
+pub(crate) struct AnchorFileWitness {
     /// The link of the file's first line.
-    file: Hash,
+    file: ChainHash,
     lines: u64,
     /// The link of the last of them.
-    link: Hash,
-    pub(crate) ends: Vec<Head>,
+    link: ChainHash,
+    pub(crate) ends: Vec<ChainHead>,
 }
 
-impl Witness {
+impl AnchorFileWitness {
     /// None where there is nothing to remember.
-    pub(super) fn new(file: Hash, made: &[Anchor]) -> Option<Self> {
+    pub(super) fn new(file: ChainHash, made: &[Anchor]) -> Option<Self> {
         let last = made.last()?;
         let ends = made.iter().map(Anchor::head).collect();
         Some(Self { file, lines: last.line, link: last.link, ends })
@@ -40,7 +40,7 @@ impl Witness {
     pub(crate) fn of(payload: &str) -> Option<Self> {
         let payload: Value = serde_json::from_str(payload).ok()?;
         let end = |end: &Value| {
-            Some(Head {
+            Some(ChainHead {
                 tenant: end["tenant"].as_str()?.parse().ok()?,
                 seq: end["seq"].as_i64()?,
                 hash: end["hash"].as_str()?.parse().ok()?,
@@ -55,20 +55,23 @@ impl Witness {
     }
 
     /// What it says against the file as it is now.
-    pub(crate) fn contradicts(&self, anchors: &Anchors) -> Option<Flaw> {
+    pub(crate) fn contradicts(&self, anchors: &Anchors) -> Option<AnchorFileFlaw> {
         let Some(first) = anchors.list.first() else {
-            return Some(Flaw { line: 1, what: "the file is missing or empty, and there was one" });
+            return Some(AnchorFileFlaw { line: 1, what: "the file is missing or empty, and there was one" });
         };
         if first.link != self.file {
-            return Some(Flaw { line: 1, what: "this is another file than the one that was written" });
+            return Some(AnchorFileFlaw {
+                line: 1,
+                what: "this is another file than the one that was written",
+            });
         }
         let at = usize::try_from(self.lines).ok()?.checked_sub(1)?;
         match anchors.list.get(at) {
             Some(line) if line.link == self.link => None,
-            Some(_) => Some(Flaw { line: self.lines, what: "it is not the line that was written" }),
+            Some(_) => Some(AnchorFileFlaw { line: self.lines, what: "it is not the line that was written" }),
             None => {
                 let line = anchors.list.len() as u64 + 1;
-                Some(Flaw { line, what: "the file was cut off from here" })
+                Some(AnchorFileFlaw { line, what: "the file was cut off from here" })
             }
         }
     }

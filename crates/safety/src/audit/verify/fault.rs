@@ -3,8 +3,8 @@
 
 use munshi_store::Db;
 
-use super::finding::{Fault, Finding};
-use super::{Chain, Entry};
+use super::finding::{ChainFault, ChainFinding};
+use super::{AuditEntry, ChainVerification};
 use crate::audit::read::{self, is_unreadable};
 use crate::error::Result;
 
@@ -12,39 +12,44 @@ use crate::error::Result;
 const PAST_THE_END: i64 = 100;
 
 /// `chain` is sound up to the entry before.
-pub(super) async fn of(db: &Db, entry: &Entry, chain: &Chain) -> Result<Finding> {
+pub(super) async fn of(db: &Db, entry: &AuditEntry, chain: &ChainVerification) -> Result<ChainFinding> {
     let expected = chain.entries + 1;
     if entry.seq > expected {
-        return Ok(Finding { seq: expected, fault: Fault::Removed });
+        return Ok(ChainFinding { seq: expected, fault: ChainFault::Removed });
     }
     if entry.seq < expected {
-        return Ok(Finding { seq: entry.seq, fault: Fault::Inserted });
+        return Ok(ChainFinding { seq: entry.seq, fault: ChainFault::Inserted });
     }
     let (follower, last) = surroundings(db, entry).await?;
     if entry.computed_hash() == entry.hash {
         // It is whole in itself and was written upon another. If what follows was written upon it, the other is false.
         let genuine = follower == Some(entry.hash) && expected > 1;
-        return Ok(Finding { seq: if genuine { expected - 1 } else { expected }, fault: Fault::Changed });
+        return Ok(ChainFinding {
+            seq: if genuine { expected - 1 } else { expected },
+            fault: ChainFault::Changed,
+        });
     }
     let fault = match own_place(entry, last + PAST_THE_END) {
         // It was pushed on by something that now stands in its place.
-        Some(place) if place < expected => return Ok(Finding { seq: place, fault: Fault::Inserted }),
+        Some(place) if place < expected => {
+            return Ok(ChainFinding { seq: place, fault: ChainFault::Inserted });
+        }
         Some(from) => {
             let before = entry.prev;
             match db.read(entry.tenant, move |tx| read::stands(tx, before)).await? {
-                true => Fault::Reordered { from },
-                false => Fault::Removed,
+                true => ChainFault::Reordered { from },
+                false => ChainFault::Removed,
             }
         }
-        None if follower == Some(chain.hash) => Fault::Inserted,
-        None => Fault::Changed,
+        None if follower == Some(chain.hash) => ChainFault::Inserted,
+        None => ChainFault::Changed,
     };
-    Ok(Finding { seq: expected, fault })
+    Ok(ChainFinding { seq: expected, fault })
 }
 
 /// The hash that the next entry was written upon, or that the head names where there is none; and how long the chain
 /// is or was.
-async fn surroundings(db: &Db, entry: &Entry) -> Result<(Option<super::Hash>, i64)> {
+async fn surroundings(db: &Db, entry: &AuditEntry) -> Result<(Option<super::ChainHash>, i64)> {
     let (tenant, seq) = (entry.tenant, entry.seq);
     let (head, last, _) = db.read(tenant, read::ends).await?;
     let length = last.max(head.map_or(0, |head| head.seq));
@@ -56,7 +61,7 @@ async fn surroundings(db: &Db, entry: &Entry) -> Result<(Option<super::Hash>, i6
 }
 
 /// The number under which the entry matches its hash, looked for from its place outwards.
-fn own_place(entry: &Entry, most: i64) -> Option<i64> {
+fn own_place(entry: &AuditEntry, most: i64) -> Option<i64> {
     let here = entry.seq;
     let places = (1..most.max(here)).flat_map(|step| [here - step, here + step]);
     let mut candidate = entry.clone();
@@ -67,6 +72,6 @@ fn own_place(entry: &Entry, most: i64) -> Option<i64> {
 }
 
 /// A small payload is tried in a million places within seconds; a large one in fewer.
-fn known(entry: &Entry) -> usize {
+fn known(entry: &AuditEntry) -> usize {
     256_000_000 / (512 + entry.payload.len())
 }

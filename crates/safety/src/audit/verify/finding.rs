@@ -7,13 +7,13 @@ use serde::{Serialize, Serializer};
 
 /// The first bad entry, and what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct ChainFinding {
     pub seq: i64,
-    pub fault: Fault,
+    pub fault: ChainFault,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ChainFault {
     /// It does not match its hash, or not the hash that the next entry was written upon.
     Changed,
     /// It is gone.
@@ -34,7 +34,7 @@ pub enum Fault {
     Unreadable,
 }
 
-impl Fault {
+impl ChainFault {
     /// The word for it in JSON and metrics.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,26 +51,28 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for ChainFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seq = self.seq;
         match self.fault {
-            Fault::Changed => write!(f, "entry {seq} was changed"),
-            Fault::Removed => write!(f, "entry {seq} was removed"),
-            Fault::Inserted => write!(f, "entry {seq} was inserted"),
-            Fault::Reordered { from } => write!(f, "entry {seq} was moved there from {from}"),
-            Fault::Cut { until } => write!(f, "the end was cut off: entries {seq} to {until} are gone"),
-            Fault::Head => write!(f, "entry {seq} is not the one the chain's head names"),
-            Fault::PastTheHead => write!(f, "entry {seq} stands past the end that the chain's head names"),
-            Fault::Rewritten { until } => {
+            ChainFault::Changed => write!(f, "entry {seq} was changed"),
+            ChainFault::Removed => write!(f, "entry {seq} was removed"),
+            ChainFault::Inserted => write!(f, "entry {seq} was inserted"),
+            ChainFault::Reordered { from } => write!(f, "entry {seq} was moved there from {from}"),
+            ChainFault::Cut { until } => write!(f, "the end was cut off: entries {seq} to {until} are gone"),
+            ChainFault::Head => write!(f, "entry {seq} is not the one the chain's head names"),
+            ChainFault::PastTheHead => {
+                write!(f, "entry {seq} stands past the end that the chain's head names")
+            }
+            ChainFault::Rewritten { until } => {
                 write!(f, "entries were written anew between {seq} and {until}: an anchor has another hash")
             }
-            Fault::Unreadable => write!(f, "entry {seq} holds something no entry can hold"),
+            ChainFault::Unreadable => write!(f, "entry {seq} holds something no entry can hold"),
         }
     }
 }
 
-impl Serialize for Finding {
+impl Serialize for ChainFinding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Finding", 3)?;
         fields.serialize_field("seq", &self.seq)?;

@@ -2,14 +2,14 @@
 //!
 //! # Layout
 //! - [`finding`]: what can be wrong, in words; `fault`: telling which of them it is
-//! - [`Chain`]: what came of one chain; [`Survey`]: of all of them, and of the file of anchors
+//! - [`ChainVerification`]: what came of one chain; [`AuditVerification`]: of all of them, and of the file of anchors
 
 mod fault;
 mod finding;
 mod survey;
 
-pub use finding::{Fault, Finding};
-pub use survey::{Survey, survey};
+pub use finding::{ChainFault, ChainFinding};
+pub use survey::{AuditVerification, survey};
 
 use munshi_store::Db;
 use munshi_types::TenantId;
@@ -17,47 +17,52 @@ use serde::Serialize;
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::anchors::{Anchor, Witness};
-use super::entry::{Entry, Event, Hash};
-use super::read::{self, Head, PAGE, is_unreadable};
+use super::anchors::{Anchor, AnchorFileWitness};
+use super::entry::{AuditEntry, AuditEvent, ChainHash};
+use super::read::{self, ChainHead, PAGE, is_unreadable};
 use crate::error::Result;
 
 /// What came of one chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Chain {
+pub struct ChainVerification {
     pub tenant: TenantId,
     /// How many entries were found sound, one after the other.
     pub entries: i64,
     /// The hash of the last of them.
-    pub hash: Hash,
+    pub hash: ChainHash,
     /// How many anchors were met.
     pub anchors: usize,
-    pub finding: Option<Finding>,
+    pub finding: Option<ChainFinding>,
 }
 
 /// Reads a whole chain and says what is wrong first, if anything is. Entries added meanwhile are left for next time.
-pub async fn verify(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<Chain> {
+pub async fn verify(db: &Db, tenant: TenantId, anchors: &[Anchor]) -> Result<ChainVerification> {
     Ok(walk(db, tenant, anchors.iter().map(Anchor::head)).await?.0)
 }
 
 /// The same against ends that the chain is known to have had, with what its entries say about the file of anchors.
-async fn walk(db: &Db, tenant: TenantId, ends: impl Iterator<Item = Head>) -> Result<(Chain, Witnesses)> {
+async fn walk(
+    db: &Db,
+    tenant: TenantId,
+    ends: impl Iterator<Item = ChainHead>,
+) -> Result<(ChainVerification, Witnesses)> {
     let (head, last, count) = db.read(tenant, read::ends).await?;
-    let ends: BTreeSet<Head> = ends.filter(|end| end.tenant == tenant).collect();
+    let ends: BTreeSet<ChainHead> = ends.filter(|end| end.tenant == tenant).collect();
     let mut walk = Walk { ends: ends.into_iter().collect(), ..Walk::new(tenant, last) };
     let mut finding = walk.rows(db).await?;
     if finding.is_none() {
         finding = walk.end(head);
     }
     if finding.is_none() && count != last {
-        finding = db.read(tenant, read::twice).await?.map(|seq| Finding { seq, fault: Fault::Inserted });
+        finding =
+            db.read(tenant, read::twice).await?.map(|seq| ChainFinding { seq, fault: ChainFault::Inserted });
     }
-    Ok((Chain { finding, ..walk.chain }, walk.witnesses))
+    Ok((ChainVerification { finding, ..walk.chain }, walk.witnesses))
 }
 
 /// The first entry from `mark` to `head` that does not follow the one before, without asking what was done to it.
-pub(super) async fn first_bad(db: &Db, mark: Option<&Head>, head: &Head) -> Result<Option<i64>> {
-    let start = Head { tenant: head.tenant, seq: 0, hash: Hash::START };
+pub(super) async fn first_bad(db: &Db, mark: Option<&ChainHead>, head: &ChainHead) -> Result<Option<i64>> {
+    let start = ChainHead { tenant: head.tenant, seq: 0, hash: ChainHash::START };
     let mark = mark.copied().unwrap_or(start);
     let mut walk = Walk::new(head.tenant, head.seq);
     (walk.chain.entries, walk.chain.hash) = (mark.seq, mark.hash);
@@ -83,7 +88,7 @@ pub(super) async fn first_bad(db: &Db, mark: Option<&Head>, head: &Head) -> Resu
 }
 
 /// Whether the entry of this number is there, whole, and has this hash.
-async fn stands(db: &Db, mark: &Head) -> Result<bool> {
+async fn stands(db: &Db, mark: &ChainHead) -> Result<bool> {
     let before = mark.seq - 1;
     match db.read(mark.tenant, move |tx| read::page(tx, before, 1)).await {
         Err(error) if is_unreadable(&error) => Ok(false),
@@ -97,16 +102,16 @@ async fn stands(db: &Db, mark: &Head) -> Result<bool> {
 #[derive(Debug, Default)]
 struct Witnesses {
     /// Of the file in use: what was said of one before is settled once somebody began another.
-    of_file: Vec<Witness>,
+    of_file: Vec<AnchorFileWitness>,
     /// Ends of chains, whatever became of the file.
-    ends: Vec<Head>,
+    ends: Vec<ChainHead>,
 }
 
 struct Walk {
-    chain: Chain,
+    chain: ChainVerification,
     last: i64,
     /// Those still to be met, the nearest first.
-    ends: VecDeque<Head>,
+    ends: VecDeque<ChainHead>,
     /// The number of the last one met.
     anchored: i64,
     witnesses: Witnesses,
@@ -114,16 +119,17 @@ struct Walk {
 
 impl Walk {
     fn new(tenant: TenantId, last: i64) -> Self {
-        let chain = Chain { tenant, entries: 0, hash: Hash::START, anchors: 0, finding: None };
+        let chain =
+            ChainVerification { tenant, entries: 0, hash: ChainHash::START, anchors: 0, finding: None };
         Self { chain, last, ends: VecDeque::new(), anchored: 0, witnesses: Witnesses::default() }
     }
 
-    async fn rows(&mut self, db: &Db) -> Result<Option<Finding>> {
+    async fn rows(&mut self, db: &Db) -> Result<Option<ChainFinding>> {
         let (tenant, end, mut after) = (self.chain.tenant, self.last, i64::MIN);
         loop {
             let page = match readable(db, tenant, after).await? {
                 Ok(page) => page,
-                Err(seq) => return Ok(Some(Finding { seq, fault: Fault::Unreadable })),
+                Err(seq) => return Ok(Some(ChainFinding { seq, fault: ChainFault::Unreadable })),
             };
             for entry in page.iter().take_while(|entry| entry.seq <= end) {
                 if !self.follows(entry) {
@@ -140,19 +146,19 @@ impl Walk {
         }
     }
 
-    fn follows(&self, entry: &Entry) -> bool {
+    fn follows(&self, entry: &AuditEntry) -> bool {
         entry.seq == self.chain.entries + 1
             && entry.prev == self.chain.hash
             && entry.computed_hash() == entry.hash
     }
 
     /// Goes on to a sound entry, past the anchors that were made there.
-    fn take(&mut self, entry: &Entry) -> Option<Finding> {
+    fn take(&mut self, entry: &AuditEntry) -> Option<ChainFinding> {
         while let Some(anchor) = self.ends.front().copied().filter(|anchor| anchor.seq <= entry.seq) {
             if anchor.seq == entry.seq && anchor.hash != entry.hash {
-                return Some(Finding {
+                return Some(ChainFinding {
                     seq: self.anchored + 1,
-                    fault: Fault::Rewritten { until: entry.seq },
+                    fault: ChainFault::Rewritten { until: entry.seq },
                 });
             }
             self.anchored = anchor.seq;
@@ -164,14 +170,14 @@ impl Walk {
         None
     }
 
-    fn hear(&mut self, entry: &Entry) {
+    fn hear(&mut self, entry: &AuditEntry) {
         if self.chain.tenant != TenantId::PLATFORM {
             return;
         }
-        if entry.event == Event::AUDIT_ANCHORS_RESTARTED.as_str() {
+        if entry.event == AuditEvent::AUDIT_ANCHORS_RESTARTED.as_str() {
             self.witnesses.of_file.clear();
-        } else if entry.event == Event::AUDIT_ANCHORED.as_str()
-            && let Some(witness) = Witness::of(&entry.payload)
+        } else if entry.event == AuditEvent::AUDIT_ANCHORED.as_str()
+            && let Some(witness) = AnchorFileWitness::of(&entry.payload)
         {
             self.witnesses.ends.extend(&witness.ends);
             self.witnesses.of_file.push(witness);
@@ -179,24 +185,26 @@ impl Walk {
     }
 
     /// Whether the chain ends where its head and the anchors say.
-    fn end(&self, head: Option<Head>) -> Option<Finding> {
+    fn end(&self, head: Option<ChainHead>) -> Option<ChainFinding> {
         let (last, hash) = (self.chain.entries, self.chain.hash);
         let anchored = self.ends.back().map_or(0, |anchor| anchor.seq);
         let promised = anchored.max(head.map_or(0, |head| head.seq));
         if promised > last {
-            return Some(Finding { seq: last + 1, fault: Fault::Cut { until: promised } });
+            return Some(ChainFinding { seq: last + 1, fault: ChainFault::Cut { until: promised } });
         }
         match head {
             None if last == 0 => None,
             Some(head) if head.seq == last && head.hash == hash => None,
-            Some(head) if head.seq < last => Some(Finding { seq: head.seq + 1, fault: Fault::PastTheHead }),
-            _ => Some(Finding { seq: last, fault: Fault::Head }),
+            Some(head) if head.seq < last => {
+                Some(ChainFinding { seq: head.seq + 1, fault: ChainFault::PastTheHead })
+            }
+            _ => Some(ChainFinding { seq: last, fault: ChainFault::Head }),
         }
     }
 }
 
 /// The next entries; one alone where a page holds something that can't be read, or its number if that is the one.
-async fn readable(db: &Db, tenant: TenantId, after: i64) -> Result<Result<Vec<Entry>, i64>> {
+async fn readable(db: &Db, tenant: TenantId, after: i64) -> Result<Result<Vec<AuditEntry>, i64>> {
     for count in [PAGE, 1] {
         match db.read(tenant, move |tx| read::page(tx, after, count)).await {
             Err(error) if is_unreadable(&error) => {}

@@ -7,27 +7,27 @@ use munshi_store::{Db, PageRequest};
 use munshi_types::TenantId;
 use serde::Serialize;
 
-use super::{Chain, walk};
-use crate::audit::anchors::{Anchor, Anchors, Flaw};
-use crate::audit::read::{self, Head};
+use super::{ChainVerification, walk};
+use crate::audit::anchors::{Anchor, AnchorFileFlaw, Anchors};
+use crate::audit::read::{self, ChainHead};
 use crate::error::Result;
 
 /// What came of every chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Survey {
-    pub chains: Vec<Chain>,
+pub struct AuditVerification {
+    pub chains: Vec<ChainVerification>,
     /// How many lines the file of anchors has.
     pub anchors: usize,
     /// What is wrong with the file of anchors.
-    pub flaw: Option<Flaw>,
+    pub flaw: Option<AnchorFileFlaw>,
 }
 
-impl Survey {
+impl AuditVerification {
     pub fn is_sound(&self) -> bool {
         self.flaw.is_none() && self.broken().next().is_none()
     }
 
-    pub fn broken(&self) -> impl Iterator<Item = &Chain> {
+    pub fn broken(&self) -> impl Iterator<Item = &ChainVerification> {
         self.chains.iter().filter(|chain| chain.finding.is_some())
     }
 
@@ -37,7 +37,7 @@ impl Survey {
 }
 
 /// Verifies one tenant's chain, or every chain there is or was: those of the registry, of the heads and of the anchors.
-pub async fn survey(db: &Db, only: Option<TenantId>, anchors: &Anchors) -> Result<Survey> {
+pub async fn survey(db: &Db, only: Option<TenantId>, anchors: &Anchors) -> Result<AuditVerification> {
     let tenants = match only {
         Some(tenant) => BTreeSet::from([tenant]),
         None => everyone(db, anchors).await?,
@@ -47,7 +47,7 @@ pub async fn survey(db: &Db, only: Option<TenantId>, anchors: &Anchors) -> Resul
     let (platform, witnesses) = walk(db, TenantId::PLATFORM, own.clone()).await?;
     let contradiction = || witnesses.of_file.iter().find_map(|witness| witness.contradicts(anchors));
     let flaw = anchors.flaw.clone().or_else(contradiction);
-    let mut ends: HashMap<TenantId, Vec<Head>> = HashMap::new();
+    let mut ends: HashMap<TenantId, Vec<ChainHead>> = HashMap::new();
     own.chain(witnesses.ends).for_each(|end| ends.entry(end.tenant).or_default().push(end));
     let mut chains = Vec::new();
     for tenant in tenants {
@@ -56,7 +56,7 @@ pub async fn survey(db: &Db, only: Option<TenantId>, anchors: &Anchors) -> Resul
             tenant => walk(db, tenant, ends.remove(&tenant).into_iter().flatten()).await?.0,
         });
     }
-    Ok(Survey { chains, anchors: anchors.list.len(), flaw })
+    Ok(AuditVerification { chains, anchors: anchors.list.len(), flaw })
 }
 
 async fn everyone(db: &Db, anchors: &Anchors) -> Result<BTreeSet<TenantId>> {

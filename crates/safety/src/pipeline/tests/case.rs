@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use munshi_identity::{Principal, Role, Standing};
+use munshi_identity::{Principal, PrincipalStanding, Role};
 use munshi_types::{
-    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, Sending, TenantId, TenantStatus, ToolSpec,
-    Zone,
+    ActId, Autonomy, Conduct, Effect, PersonId, Reach, ScopeGlob, SendArguments, TenantId, TenantStatus,
+    ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, CheckedArguments, Connector, Door, Full, Given, Ground, Known, Maker, Proposal, Reason,
-    Taint, Verdict, Wanted, decide,
+    ActCaller, ActVerdict, CallerAudience, CheckedArguments, CompiledTool, ConnectorOrigin, ConsentGrant,
+    ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode, Taint,
+    ToolConnector, decide,
 };
 use crate::error::Result;
 use crate::policy::Policy;
@@ -54,13 +55,13 @@ pub(super) fn sender() -> ToolSpec {
     });
     ToolSpec {
         parameters: json!({ "type": "object", "properties": properties, "required": ["id", "to"] }),
-        sends: Some(Sending { to: "to".to_owned(), template: Some("template".to_owned()) }),
+        sends: Some(SendArguments { to: "to".to_owned(), template: Some("template".to_owned()) }),
         ..spec(Effect::Keyed)
     }
 }
 
-pub(super) fn connector(maker: Maker) -> Connector {
-    Connector { name: "shop".to_owned(), maker, declares: true, conduct: None }
+pub(super) fn connector(maker: ConnectorOrigin) -> ToolConnector {
+    ToolConnector { name: "shop".to_owned(), maker, declares: true, conduct: None }
 }
 
 /// The owner at their own door asks for something that is open, fits, and needs nobody.
@@ -74,17 +75,21 @@ pub(super) struct Case {
 #[derive(Default)]
 pub(super) struct Answers {
     pub full: Option<&'static str>,
-    pub given: Option<Given>,
+    pub given: Option<ConsentGrant>,
     pub taken: usize,
 }
 
-impl Ground for Answers {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<Full>> {
+impl DecisionStore for Answers {
+    fn take(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         self.taken += 1;
-        Ok(self.full.map(|which| Full { which: which.to_owned(), frees_at: None }))
+        Ok(self.full.map(|which| ExhaustedLimit { which: which.to_owned(), frees_at: None }))
     }
 
-    fn given(&mut self, _ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
+    fn given(
+        &mut self,
+        _ask: &PolicyRequest<'_>,
+        _reasons: &[ConsentReason],
+    ) -> Result<Option<ConsentGrant>> {
         Ok(self.given)
     }
 
@@ -95,15 +100,16 @@ impl Ground for Answers {
 
 impl Case {
     pub(super) fn of(spec: ToolSpec) -> Self {
-        let maker = if spec.effect == Effect::Inside { Maker::House } else { Maker::Foreign };
+        let maker =
+            if spec.effect == Effect::Inside { ConnectorOrigin::House } else { ConnectorOrigin::Foreign };
         Self::with(spec, connector(maker))
     }
 
-    pub(super) fn with(spec: ToolSpec, connector: Connector) -> Self {
-        let tool = Arc::new(Known::new(spec, connector).unwrap());
-        let caller = Caller {
-            principal: principal(Standing::Member(Role::Owner)),
-            door: Door::Private,
+    pub(super) fn with(spec: ToolSpec, connector: ToolConnector) -> Self {
+        let tool = Arc::new(CompiledTool::new(spec, connector).unwrap());
+        let caller = ActCaller {
+            principal: principal(PrincipalStanding::Member(Role::Owner)),
+            door: CallerAudience::Private,
             binding: None,
             run: None,
             session: None,
@@ -117,7 +123,7 @@ impl Case {
             arguments: given(json!({ "id": "42", "to": "raju" })),
             tool: Some(tool),
             offered: true,
-            wanted: Wanted::Act,
+            wanted: ProposalMode::Act,
             caller,
             agent: Arc::new(open()),
             taint: Taint::clean("42 raju"),
@@ -132,20 +138,20 @@ impl Case {
         }
     }
 
-    pub(super) fn decide(&mut self) -> Verdict {
+    pub(super) fn decide(&mut self) -> ActVerdict {
         let tool = self.proposal.tool.as_deref();
         self.proposal.arguments = CheckedArguments::new((*self.proposal.arguments).clone(), tool);
-        let ask = Ask { proposal: &self.proposal, policy: &self.policy, tenant: self.tenant };
+        let ask = PolicyRequest { proposal: &self.proposal, policy: &self.policy, tenant: self.tenant };
         decide(&ask, &mut self.ground).unwrap()
     }
 
     /// In a word: `apply`, `rehearse`, `ask`, or the code of the no.
     pub(super) fn word(&mut self) -> &'static str {
         match self.decide() {
-            Verdict::Apply(_) => "apply",
-            Verdict::Rehearse(_) => "rehearse",
-            Verdict::Ask(_) => "ask",
-            Verdict::Refuse(refusal) => {
+            ActVerdict::Apply(_) => "apply",
+            ActVerdict::Rehearse(_) => "rehearse",
+            ActVerdict::Ask(_) => "ask",
+            ActVerdict::Refuse(refusal) => {
                 assert!(refusal.suggestion.ends_with('.'), "{}", refusal.suggestion);
                 refusal.code.as_str()
             }
@@ -153,7 +159,7 @@ impl Case {
     }
 }
 
-pub(super) fn principal(standing: Standing) -> Principal {
-    let person = (standing != Standing::Anonymous).then(|| PersonId::from_uuid(Uuid::from_u128(9)));
+pub(super) fn principal(standing: PrincipalStanding) -> Principal {
+    let person = (standing != PrincipalStanding::Anonymous).then(|| PersonId::from_uuid(Uuid::from_u128(9)));
     Principal { tenant: TenantId::PLATFORM, person, standing, opened: Vec::new(), closed: Vec::new() }
 }

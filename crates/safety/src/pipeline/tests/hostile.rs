@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::{STAGES, Stage, StageName, Verdict, walk};
+use super::super::{ActVerdict, PipelineStage, STAGES, StageName, walk};
 use super::oracle::{ALL, Invariant, Truth, against, counts_in_rehearsal, leaks};
 use super::world::{Dice, World};
-use crate::acts::Digest;
+use crate::acts::ActDigest;
 
 const PROPOSALS: usize = 100_000;
 const PER_WORLD: usize = 100;
@@ -22,7 +22,7 @@ struct Tally {
 }
 
 /// Runs the attack on these stages, or as much of it as it takes.
-fn attack(stages: &[Stage], proposals: usize, is_over: impl Fn(&Tally) -> bool) -> Tally {
+fn attack(stages: &[PipelineStage], proposals: usize, is_over: impl Fn(&Tally) -> bool) -> Tally {
     let (dice, mut tally) = (Dice::new(20_261_115), Tally::default());
     for _ in 0..proposals / PER_WORLD {
         if is_over(&tally) {
@@ -36,12 +36,12 @@ fn attack(stages: &[Stage], proposals: usize, is_over: impl Fn(&Tally) -> bool) 
     tally
 }
 
-fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
+fn one(stages: &[PipelineStage], dice: &Dice, world: &mut World, tally: &mut Tally) {
     let proposal = world.proposal(dice);
     world.people_speak(dice, &proposal);
     let truth = Truth {
         room_left: world.ground.taken.max(world.applied) < world.ground.room,
-        approved: world.ground.granted.contains_key(&Digest::of(&proposal).to_string()),
+        approved: world.ground.granted.contains_key(&ActDigest::of(&proposal).to_string()),
         waived: proposal
             .caller
             .session
@@ -54,11 +54,11 @@ fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
         *tally.attempted.entry(*invariant).or_default() += 1;
     }
     let verdict = walk(stages, &ask, &mut ground).unwrap();
-    let applied = matches!(verdict, Verdict::Apply(_));
+    let applied = matches!(verdict, ActVerdict::Apply(_));
     let tool = proposal.tool.as_deref();
     match verdict {
         // A rehearsal hands the arguments to the tool as an act does.
-        Verdict::Apply(cleared) | Verdict::Rehearse(cleared) => {
+        ActVerdict::Apply(cleared) | ActVerdict::Rehearse(cleared) => {
             *if applied { &mut tally.applied } else { &mut tally.rehearsed } += 1;
             let leak = tool.is_some_and(|tool| leaks(&ask, tool, &cleared.arguments));
             let leak = leak.then_some(Invariant::Redacted);
@@ -69,8 +69,8 @@ fn one(stages: &[Stage], dice: &Dice, world: &mut World, tally: &mut Tally) {
                 }
             }
         }
-        Verdict::Ask(_) => tally.asked += 1,
-        Verdict::Refuse(refusal) => {
+        ActVerdict::Ask(_) => tally.asked += 1,
+        ActVerdict::Refuse(refusal) => {
             assert!(!refusal.suggestion.is_empty());
             tally.refused += 1;
         }
@@ -108,7 +108,7 @@ fn without_any_one_stage_its_invariant_breaks() {
         (StageName::Consent, Invariant::Consented),
         (StageName::Consent, Invariant::KeptIn),
     ] {
-        let others: Vec<Stage> = STAGES.into_iter().filter(|known| known.name != stage).collect();
+        let others: Vec<PipelineStage> = STAGES.into_iter().filter(|known| known.name != stage).collect();
         assert_eq!(others.len(), STAGES.len() - 1);
         let tally = attack(&others, PROPOSALS, |tally| tally.broken.contains_key(&invariant));
         let broken = tally.broken.get(&invariant).copied().unwrap_or_default();

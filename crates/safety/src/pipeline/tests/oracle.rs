@@ -1,12 +1,12 @@
 //! What must hold, said a second time and in another way than the stages say it.
 
-use munshi_identity::{Role, Standing};
+use munshi_identity::{PrincipalStanding, Role};
 use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;
 
-use super::super::{Ask, Door, Known, Maker, Wanted};
+use super::super::{CallerAudience, CompiledTool, ConnectorOrigin, PolicyRequest, ProposalMode};
 use super::world::{SECRET_PHONE, THEIR_PHONE};
-use crate::privacy::Profile;
+use crate::privacy::RedactionProfile;
 
 /// The invariants of `docs/safety.md` that a decision can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,7 +45,7 @@ pub(super) struct Truth {
 }
 
 /// The invariants this proposal would break if it were applied as it stands.
-pub(super) fn against(ask: &Ask<'_>, truth: &Truth) -> Vec<Invariant> {
+pub(super) fn against(ask: &PolicyRequest<'_>, truth: &Truth) -> Vec<Invariant> {
     let Some(tool) = &ask.tool else { return vec![Invariant::KnownAndFitting] };
     let scope = scope_of(tool, &ask.arguments);
     let mut broken = Vec::new();
@@ -68,8 +68,8 @@ pub(super) fn against(ask: &Ask<'_>, truth: &Truth) -> Vec<Invariant> {
 
 /// Whether a foreign tool would be given what is hidden from it: the listed field, and under a profile every number of a
 /// phone but the one a message goes to. Or whether it would write with a hole where the profile hid something.
-pub(super) fn leaks(ask: &Ask<'_>, tool: &Known, leaving: &Value) -> bool {
-    if tool.connector.maker == Maker::House {
+pub(super) fn leaks(ask: &PolicyRequest<'_>, tool: &CompiledTool, leaving: &Value) -> bool {
+    if tool.connector.maker == ConnectorOrigin::House {
         return false;
     }
     let told = |phone: &str| phone.contains(SECRET_PHONE) || phone.contains(THEIR_PHONE);
@@ -77,7 +77,7 @@ pub(super) fn leaks(ask: &Ask<'_>, tool: &Known, leaving: &Value) -> bool {
     let Some(map) = leaving.as_object() else { return told(&leaving.to_string()) };
     map.iter().any(|(name, value)| {
         let text = value.to_string();
-        let profile = ask.policy.redaction.profile != Profile::None;
+        let profile = ask.policy.redaction.profile != RedactionProfile::None;
         match name.as_str() {
             "phone" => told(&text),
             name if profile && !reached(name) => {
@@ -88,7 +88,7 @@ pub(super) fn leaks(ask: &Ask<'_>, tool: &Known, leaving: &Value) -> bool {
     })
 }
 
-fn fits(tool: &Known, arguments: &Value) -> bool {
+fn fits(tool: &CompiledTool, arguments: &Value) -> bool {
     let Some(map) = arguments.as_object() else { return false };
     let short = |name: &str| map.get(name).is_none_or(Value::is_string);
     let names = ["id", "amount", "to", "template", "phone"];
@@ -111,7 +111,7 @@ fn names_one_thing(id: &str) -> bool {
     !id.is_empty() && !id.starts_with(' ') && !id.ends_with(' ') && !id.contains(odd)
 }
 
-fn scope_of(tool: &Known, arguments: &Value) -> String {
+fn scope_of(tool: &CompiledTool, arguments: &Value) -> String {
     let id = arguments.get("id").and_then(Value::as_str).unwrap_or("null");
     let plain = id.bytes().map(|byte| match byte {
         b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => char::from(byte).to_string(),
@@ -146,16 +146,16 @@ fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
     globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase(), true))
 }
 
-fn permitted(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
+fn permitted(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str) -> bool {
     let who = &ask.caller.principal;
     if ask.tenant.as_str() != "active" || any_case(&who.closed, scope) {
         return false;
     }
     let role = match who.standing {
-        Standing::Anonymous => return tool.spec.reach == Reach::Anyone,
-        Standing::Known => return tool.spec.reach >= Reach::Person,
-        Standing::Member(Role::Owner) => return true,
-        Standing::Member(role) => role,
+        PrincipalStanding::Anonymous => return tool.spec.reach == Reach::Anyone,
+        PrincipalStanding::Known => return tool.spec.reach >= Reach::Person,
+        PrincipalStanding::Member(Role::Owner) => return true,
+        PrincipalStanding::Member(role) => role,
     };
     let rules = ask.policy.roles.0.get(&role);
     if rules.is_some_and(|rules| any_case(&rules.deny, scope)) {
@@ -171,22 +171,24 @@ fn permitted(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
     listed && (role != Role::Viewer || !tool.spec.effect.writes())
 }
 
-fn in_palette(ask: &Ask<'_>, tool: &Known) -> bool {
-    let member = matches!(ask.caller.principal.standing, Standing::Member(_));
-    let owner = ask.caller.principal.standing == Standing::Member(Role::Owner);
+fn in_palette(ask: &PolicyRequest<'_>, tool: &CompiledTool) -> bool {
+    let member = matches!(ask.caller.principal.standing, PrincipalStanding::Member(_));
+    let owner = ask.caller.principal.standing == PrincipalStanding::Member(Role::Owner);
     match ask.caller.door {
-        Door::Private if owner => true,
-        Door::Private | Door::Work => member && tool.spec.reach != Reach::Owner,
-        _ if ask.caller.principal.standing == Standing::Anonymous => tool.spec.reach == Reach::Anyone,
+        CallerAudience::Private if owner => true,
+        CallerAudience::Private | CallerAudience::Work => member && tool.spec.reach != Reach::Owner,
+        _ if ask.caller.principal.standing == PrincipalStanding::Anonymous => {
+            tool.spec.reach == Reach::Anyone
+        }
         _ => matches!(tool.spec.reach, Reach::Person | Reach::Anyone),
     }
 }
 
-fn connector<'a>(ask: &Ask<'a>, tool: &'a Known) -> Option<&'a Conduct> {
+fn connector<'a>(ask: &PolicyRequest<'a>, tool: &'a CompiledTool) -> Option<&'a Conduct> {
     ask.policy.connectors.get(&tool.connector.name).or(tool.connector.conduct.as_ref())
 }
 
-fn in_scope(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
+fn in_scope(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str) -> bool {
     let Some(other) = connector(ask, tool) else { return false };
     let lane = |conduct: &Conduct| {
         let open = if tool.spec.effect.writes() { &conduct.write } else { &conduct.read };
@@ -195,7 +197,7 @@ fn in_scope(ask: &Ask<'_>, tool: &Known, scope: &str) -> bool {
     lane(&ask.agent) && lane(other)
 }
 
-fn lowest(ask: &Ask<'_>, tool: &Known) -> Autonomy {
+fn lowest(ask: &PolicyRequest<'_>, tool: &CompiledTool) -> Autonomy {
     let other = connector(ask, tool).map_or(Autonomy::Investigate, |conduct| conduct.autonomy);
     let mut lowest = if ask.agent.autonomy < other { ask.agent.autonomy } else { other };
     if let Some(most) = ask.policy.most_autonomy
@@ -209,7 +211,7 @@ fn lowest(ask: &Ask<'_>, tool: &Known) -> Autonomy {
     lowest
 }
 
-fn within_autonomy(ask: &Ask<'_>, tool: &Known) -> bool {
+fn within_autonomy(ask: &PolicyRequest<'_>, tool: &CompiledTool) -> bool {
     match lowest(ask, tool) {
         Autonomy::Off => false,
         Autonomy::Investigate => {
@@ -219,11 +221,11 @@ fn within_autonomy(ask: &Ask<'_>, tool: &Known) -> bool {
     }
 }
 
-fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
+fn consented(ask: &PolicyRequest<'_>, tool: &CompiledTool, scope: &str, truth: &Truth) -> bool {
     if !tool.spec.effect.writes() {
         return true;
     }
-    if ask.wanted == Wanted::Rehearsal {
+    if ask.wanted == ProposalMode::Rehearsal {
         return false;
     }
     if truth.approved {
@@ -248,19 +250,19 @@ fn consented(ask: &Ask<'_>, tool: &Known, scope: &str, truth: &Truth) -> bool {
 
 /// Whether a run that was led by others, and knows what is private, gives a tool of the open world nothing that it could have
 /// read: or a person has agreed to that, where an operator lets them.
-fn kept_in(ask: &Ask<'_>, tool: &Known, truth: &Truth) -> bool {
-    let may_carry = tool.connector.maker == Maker::Foreign
+fn kept_in(ask: &PolicyRequest<'_>, tool: &CompiledTool, truth: &Truth) -> bool {
+    let may_carry = tool.connector.maker == ConnectorOrigin::Foreign
         && tool.spec.egress != Egress::Allow
         && !ask.taint.sources.is_empty()
         && ask.taint.holds_private
         && !tells_nothing(ask, tool);
-    let agreed = truth.approved && ask.wanted == Wanted::Act;
-    let is_asked_anyway = tool.spec.effect.writes() && ask.wanted == Wanted::Act;
+    let agreed = truth.approved && ask.wanted == ProposalMode::Act;
+    let is_asked_anyway = tool.spec.effect.writes() && ask.wanted == ProposalMode::Act;
     !may_carry || (agreed && (tool.spec.egress == Egress::Ask || is_asked_anyway))
 }
 
 /// Words of the person, small numbers, and the two ids that some tools list.
-fn tells_nothing(ask: &Ask<'_>, tool: &Known) -> bool {
+fn tells_nothing(ask: &PolicyRequest<'_>, tool: &CompiledTool) -> bool {
     let Some(map) = ask.arguments.as_object() else { return false };
     let words: Vec<&str> = ask.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
     let lists = tool.spec.parameters["properties"]["id"]["enum"].is_array();
@@ -277,13 +279,13 @@ fn tells_nothing(ask: &Ask<'_>, tool: &Known) -> bool {
 }
 
 /// What a rehearsal breaks: all that an act would, but that nobody agreed to it. What can't be rehearsed must not be.
-pub(super) fn counts_in_rehearsal(tool: Option<&Known>, invariant: Invariant) -> bool {
+pub(super) fn counts_in_rehearsal(tool: Option<&CompiledTool>, invariant: Invariant) -> bool {
     invariant != Invariant::Consented
         || tool.is_some_and(|tool| tool.spec.effect.writes() && !tool.spec.dry_run)
 }
 
 /// Of these worlds' words only two hold everything an argument can say, and only without further arguments.
-fn said(ask: &Ask<'_>) -> bool {
+fn said(ask: &PolicyRequest<'_>) -> bool {
     let Some(map) = ask.arguments.as_object() else { return false };
     let words: Vec<&str> = ask.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
     map.values().all(|value| match value {

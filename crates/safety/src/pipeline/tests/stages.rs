@@ -3,18 +3,20 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use munshi_identity::{Role, RoleRules, Rules, Standing};
-use munshi_types::{ApprovalId, Autonomy, Conduct, Effect, Egress, Reach, Sending, TenantStatus, ToolSpec};
+use munshi_identity::{PermissionRules, PrincipalStanding, Role, RoleRules};
+use munshi_types::{
+    ApprovalId, Autonomy, Conduct, Effect, Egress, Reach, SendArguments, TenantStatus, ToolSpec,
+};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Concern, Connector, Door, Given, Known, Maker, Needs, Reason, Risk, Source, StageName, Taint, Verdict,
-    Wanted,
+    ActConcern, ActVerdict, CallerAudience, CompiledTool, ConnectorOrigin, ConsentGiver, ConsentGrant,
+    ConsentReason, ProposalMode, Risk, StageName, Taint, TaintSource, ToolConnector,
 };
 use super::case::{Case, connector, given, globs, open, principal, sender, spec};
-use crate::policy::{Authorised, Leaving};
-use crate::privacy::{Fields, Profile};
+use crate::policy::{AuthorisedTemplate, OutboundRedaction};
+use crate::privacy::{HiddenFields, RedactionProfile};
 
 const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
 
@@ -69,17 +71,17 @@ fn nothing_is_done_for_a_tenant_that_is_not_active() {
 fn a_misfit_never_tells_the_value() {
     let mut case = Case::of(spec(Effect::Keyed));
     case.proposal.arguments = given(json!({ "id": { "card": "4111 1111" }, "to": "raju" }));
-    let Verdict::Refuse(refusal) = case.decide() else { panic!() };
+    let ActVerdict::Refuse(refusal) = case.decide() else { panic!() };
     assert!(!refusal.suggestion.contains("4111"), "{}", refusal.suggestion);
 }
 
 #[test]
 fn permission_goes_by_standing_and_role() {
-    use Standing::{Anonymous, Known as Guest, Member};
-    let rules = |role: Role, rules: RoleRules| Rules([(role, rules)].into());
+    use PrincipalStanding::{Anonymous, Known as Guest, Member};
+    let rules = |role: Role, rules: RoleRules| PermissionRules([(role, rules)].into());
     let deny = || RoleRules { deny: globs(&["USERS/*"]), ..RoleRules::default() };
     let only = |text: &str| RoleRules { allow: Some(globs(&[text])), ..RoleRules::default() };
-    let none = Rules::default;
+    let none = PermissionRules::default;
     for (standing, effect, rules, expected) in [
         (Member(Role::Owner), Effect::Keyed, rules(Role::Owner, deny()), "apply"),
         (Member(Role::Admin), Effect::Keyed, none(), "apply"),
@@ -105,16 +107,16 @@ fn permission_goes_by_standing_and_role() {
 
 #[test]
 fn each_door_reaches_what_its_palette_holds() {
-    let owner = Standing::Member(Role::Owner);
+    let owner = PrincipalStanding::Member(Role::Owner);
     for (door, standing, least) in [
-        (Door::Private, owner, Some(Reach::Owner)),
-        (Door::Private, Standing::Member(Role::Staff), Some(Reach::Business)),
-        (Door::Work, owner, Some(Reach::Business)),
-        (Door::Private, Standing::Known, None),
-        (Door::Work, Standing::Anonymous, None),
-        (Door::Public, owner, Some(Reach::Person)),
-        (Door::Distribution, Standing::Known, Some(Reach::Person)),
-        (Door::Agents, Standing::Anonymous, Some(Reach::Anyone)),
+        (CallerAudience::Private, owner, Some(Reach::Owner)),
+        (CallerAudience::Private, PrincipalStanding::Member(Role::Staff), Some(Reach::Business)),
+        (CallerAudience::Work, owner, Some(Reach::Business)),
+        (CallerAudience::Private, PrincipalStanding::Known, None),
+        (CallerAudience::Work, PrincipalStanding::Anonymous, None),
+        (CallerAudience::Public, owner, Some(Reach::Person)),
+        (CallerAudience::Distribution, PrincipalStanding::Known, Some(Reach::Person)),
+        (CallerAudience::Agents, PrincipalStanding::Anonymous, Some(Reach::Anyone)),
     ] {
         for reach in [Reach::Owner, Reach::Business, Reach::Person, Reach::Anyone] {
             let mut case = Case::of(ToolSpec { reach, ..spec(Effect::Read) });
@@ -174,7 +176,7 @@ fn no_value_passes_for_another_scope() {
         (json!(""), "users//tool"),
         (json!([7]), "users/%5B7%5D/tool"),
     ] {
-        let tool = Known::new(spec(Effect::Read), connector(Maker::House)).unwrap();
+        let tool = CompiledTool::new(spec(Effect::Read), connector(ConnectorOrigin::House)).unwrap();
         assert_eq!(tool.scope(&json!({ "id": id })), scope);
     }
 }
@@ -243,7 +245,10 @@ fn the_lowest_autonomy_counts() {
 #[test]
 fn a_connector_that_declares_nothing_only_looks() {
     for (effect, expected) in [(Effect::Read, "apply"), (Effect::Keyed, "read_only")] {
-        let mut case = Case::with(spec(effect), Connector { declares: false, ..connector(Maker::Foreign) });
+        let mut case = Case::with(
+            spec(effect),
+            ToolConnector { declares: false, ..connector(ConnectorOrigin::Foreign) },
+        );
         assert_eq!(case.word(), expected);
     }
 }
@@ -253,25 +258,30 @@ fn limits_say_which_and_are_asked_once() {
     let mut case = Case::of(spec(Effect::Keyed));
     assert_eq!((case.word(), case.ground.taken), ("apply", 1));
     case.ground.full = Some("No more than 5 calls a minute.");
-    let Verdict::Refuse(refusal) = case.decide() else { panic!() };
+    let ActVerdict::Refuse(refusal) = case.decide() else { panic!() };
     assert_eq!((refusal.stage, refusal.code.as_str()), (StageName::Limits, "over_limit"));
     assert!(refusal.suggestion.contains("5 calls a minute") && refusal.code.retryable());
 }
 
 #[test]
 fn what_leaves_is_redacted_and_what_stays_is_not() {
-    let leaving = Leaving { profile: Profile::Standard, fields: Fields::new(["phone"]) };
-    for (maker, effect) in
-        [(Maker::House, Effect::Inside), (Maker::Foreign, Effect::Keyed), (Maker::Foreign, Effect::Read)]
-    {
-        for wanted in [Wanted::Act, Wanted::Rehearsal] {
+    let leaving =
+        OutboundRedaction { profile: RedactionProfile::Standard, fields: HiddenFields::new(["phone"]) };
+    for (maker, effect) in [
+        (ConnectorOrigin::House, Effect::Inside),
+        (ConnectorOrigin::Foreign, Effect::Keyed),
+        (ConnectorOrigin::Foreign, Effect::Read),
+    ] {
+        for wanted in [ProposalMode::Act, ProposalMode::Rehearsal] {
             let mut case = Case::with(ToolSpec { dry_run: true, ..spec(effect) }, connector(maker));
             case.policy.redaction = leaving.clone();
             case.proposal.wanted = wanted;
             case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "phone": "+91 98123 45678" }));
-            let (Verdict::Apply(cleared) | Verdict::Rehearse(cleared)) = case.decide() else { panic!() };
+            let (ActVerdict::Apply(cleared) | ActVerdict::Rehearse(cleared)) = case.decide() else {
+                panic!()
+            };
             let left = cleared.arguments.to_string().contains("98123");
-            assert_eq!(left, maker == Maker::House, "{maker:?} {effect:?} {wanted:?}");
+            assert_eq!(left, maker == ConnectorOrigin::House, "{maker:?} {effect:?} {wanted:?}");
         }
     }
 }
@@ -280,12 +290,13 @@ fn what_leaves_is_redacted_and_what_stays_is_not() {
 fn no_write_goes_ahead_on_a_value_the_profile_hid() {
     let arguments = json!({ "id": "42", "to": "account no 50100234567890", "amount": 5000 });
     for (effect, wanted, expected) in [
-        (Effect::Keyed, Wanted::Act, "hidden"),
-        (Effect::Keyed, Wanted::Rehearsal, "hidden"),
-        (Effect::Read, Wanted::Act, "apply"),
+        (Effect::Keyed, ProposalMode::Act, "hidden"),
+        (Effect::Keyed, ProposalMode::Rehearsal, "hidden"),
+        (Effect::Read, ProposalMode::Act, "apply"),
     ] {
         let mut case = Case::of(ToolSpec { dry_run: true, ..spec(effect) });
-        case.policy.redaction = Leaving { profile: Profile::Standard, fields: Fields::default() };
+        case.policy.redaction =
+            OutboundRedaction { profile: RedactionProfile::Standard, fields: HiddenFields::default() };
         case.proposal.arguments = given(arguments.clone());
         case.proposal.wanted = wanted;
         assert_eq!(case.word(), expected, "{effect:?} {wanted:?}");
@@ -298,7 +309,7 @@ fn foreign_text_can_not_make_rupees_paise() {
         let mut case = Case::of(spec(Effect::Keyed));
         let own_words = vec!["42 raju 500".to_owned()];
         case.proposal.taint =
-            Taint { sources: BTreeSet::from([Source::Document]), own_words, ..Taint::default() };
+            Taint { sources: BTreeSet::from([TaintSource::Document]), own_words, ..Taint::default() };
         case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "amount": amount }));
         assert_eq!(case.word(), expected, "{amount}");
     }
@@ -306,7 +317,7 @@ fn foreign_text_can_not_make_rupees_paise() {
 
 /// A run that has read a letter, and knows what is private.
 fn led(own_words: &str) -> Taint {
-    Taint { sources: BTreeSet::from([Source::Document]), holds_private: true, ..Taint::clean(own_words) }
+    Taint { sources: BTreeSet::from([TaintSource::Document]), holds_private: true, ..Taint::clean(own_words) }
 }
 
 /// A schema of a stranger's can have as many switches and lists as a number has digits.
@@ -315,9 +326,7 @@ fn many_small_choices_carry_as_much_as_a_text() {
     let digits: Vec<String> = (0..10).map(|digit| format!("word {digit}")).collect();
     let forms = [json!({ "type": "boolean" }), json!({ "enum": digits }), json!({ "type": "integer" })];
     let values = [json!(true), json!("word 7"), json!(42)];
-    for (form, value, few) in
-        forms.iter().zip(&values).zip([24, 6, 3]).map(|((form, value), few)| (form, value, few))
-    {
+    for ((form, value), few) in forms.iter().zip(&values).zip([24, 6, 3]) {
         for (count, expected) in [(few, "apply"), (few + 1, "ask")] {
             let names: Vec<String> = (0..count).map(|number| format!("field_{number}")).collect();
             let all = |of: &Value| {
@@ -367,10 +376,10 @@ fn a_look_at_the_open_world_carries_nothing_out_unasked() {
     for effect in [Effect::Read, Effect::Keyed] {
         let mut case = Case::of(ToolSpec { egress: Egress::Ask, dry_run: true, ..spec(effect) });
         case.proposal.taint = led("hello");
-        case.proposal.wanted = Wanted::Rehearsal;
+        case.proposal.wanted = ProposalMode::Rehearsal;
         assert_eq!(case.word(), "carries_data", "{effect:?}");
     }
-    let mut house = Case::with(look(Egress::Ask), connector(Maker::House));
+    let mut house = Case::with(look(Egress::Ask), connector(ConnectorOrigin::House));
     house.proposal.taint = led("hello");
     assert_eq!(house.word(), "apply", "our own tables are no open world");
 }
@@ -384,68 +393,95 @@ fn a_run_of_before_counts_as_one_that_knows() {
 /// A change to a case that gives a reason to ask.
 type Change = fn(&mut Case);
 
-#[test]
-fn each_reason_asks_whom_it_must() {
+/// A case for each reason, who has to agree, and what is risked.
+fn cases_by_reason() -> [(ToolSpec, Change, ConsentReason, ConsentGiver, Risk); 9] {
     let plain = || spec(Effect::Keyed);
     let same: Change = |_| {};
-    let cases: [(ToolSpec, Change, Reason, Needs, Risk); 9] = [
+    [
         (
             ToolSpec { egress: Egress::Ask, ..spec(Effect::Read) },
             |case| case.proposal.taint = led("hello"),
-            Reason::Egress,
-            Needs::Asker,
+            ConsentReason::Egress,
+            ConsentGiver::Asker,
             Risk::Medium,
         ),
         (
             plain(),
             |case| case.policy.most_autonomy = Some(Autonomy::Propose),
-            Reason::Proposes,
-            Needs::Approver,
+            ConsentReason::Proposes,
+            ConsentGiver::Approver,
             Risk::Low,
         ),
         (
             plain(),
             |case| case.proposal.agent = Arc::new(Conduct { ask: globs(&["USERS/*"]), ..open() }),
-            Reason::Policy,
-            Needs::Approver,
+            ConsentReason::Policy,
+            ConsentGiver::Approver,
             Risk::Low,
         ),
-        (ToolSpec { dangerous: true, ..plain() }, same, Reason::Dangerous, Needs::Approver, Risk::High),
-        (ToolSpec { destructive: true, ..plain() }, same, Reason::Destructive, Needs::Asker, Risk::Medium),
-        (ToolSpec { money: true, ..plain() }, same, Reason::Money, Needs::Approver, Risk::Medium),
-        (sender(), same, Reason::Message, Needs::Approver, Risk::Medium),
+        (
+            ToolSpec { dangerous: true, ..plain() },
+            same,
+            ConsentReason::Dangerous,
+            ConsentGiver::Approver,
+            Risk::High,
+        ),
+        (
+            ToolSpec { destructive: true, ..plain() },
+            same,
+            ConsentReason::Destructive,
+            ConsentGiver::Asker,
+            Risk::Medium,
+        ),
+        (
+            ToolSpec { money: true, ..plain() },
+            same,
+            ConsentReason::Money,
+            ConsentGiver::Approver,
+            Risk::Medium,
+        ),
+        (sender(), same, ConsentReason::Message, ConsentGiver::Approver, Risk::Medium),
         (
             plain(),
             |case| {
                 case.proposal.taint =
-                    Taint { sources: BTreeSet::from([Source::Web]), ..Taint::clean("hello") };
+                    Taint { sources: BTreeSet::from([TaintSource::Web]), ..Taint::clean("hello") };
             },
-            Reason::Foreign,
-            Needs::Asker,
+            ConsentReason::Foreign,
+            ConsentGiver::Asker,
             Risk::Low,
         ),
         (
             plain(),
-            |case| case.proposal.concerns = vec![Concern { phrase: "large".to_owned(), slots: Vec::new() }],
-            Reason::Concern,
-            Needs::Asker,
+            |case| {
+                case.proposal.concerns = vec![ActConcern { phrase: "large".to_owned(), slots: Vec::new() }];
+            },
+            ConsentReason::Concern,
+            ConsentGiver::Asker,
             Risk::Low,
         ),
-    ];
+    ]
+}
+
+#[test]
+fn each_reason_asks_whom_it_must() {
     let id = ApprovalId::from_uuid(Uuid::from_u128(3));
-    for (spec, change, reason, needs, risk) in cases {
+    for (spec, change, reason, needs, risk) in cases_by_reason() {
         let mut case = Case::of(spec);
         change(&mut case);
-        let Verdict::Ask(question) = case.decide() else { panic!("{reason:?} is not asked") };
+        let ActVerdict::Ask(question) = case.decide() else { panic!("{reason:?} is not asked") };
         assert_eq!(
             (question.reasons.as_slice(), question.needs, question.risk),
             (&[reason][..], needs, risk)
         );
-        let waivable = matches!(reason, Reason::Proposes | Reason::Policy);
+        let waivable = matches!(reason, ConsentReason::Proposes | ConsentReason::Policy);
         for (given, expected) in [
-            (Given::Act(id, Needs::Approver), "apply"),
-            (Given::Act(id, Needs::Asker), if needs == Needs::Asker { "apply" } else { "outgrown" }),
-            (Given::Session(id), if waivable { "apply" } else { "ask" }),
+            (ConsentGrant::Act(id, ConsentGiver::Approver), "apply"),
+            (
+                ConsentGrant::Act(id, ConsentGiver::Asker),
+                if needs == ConsentGiver::Asker { "apply" } else { "outgrown" },
+            ),
+            (ConsentGrant::Session(id), if waivable { "apply" } else { "ask" }),
         ] {
             case.ground.given = Some(given);
             assert_eq!(case.word(), expected, "{reason:?} {given:?}");
@@ -458,8 +494,8 @@ fn looking_is_never_asked_about() {
     let mut case = Case::of(spec(Effect::Read));
     case.policy.most_autonomy = Some(Autonomy::Propose);
     case.proposal.agent = Arc::new(Conduct { ask: globs(&["*"]), ..open() });
-    case.proposal.taint.sources.insert(Source::Visitor);
-    case.proposal.concerns = vec![Concern { phrase: "large".to_owned(), slots: Vec::new() }];
+    case.proposal.taint.sources.insert(TaintSource::Visitor);
+    case.proposal.concerns = vec![ActConcern { phrase: "large".to_owned(), slots: Vec::new() }];
     assert_eq!(case.word(), "apply");
 }
 
@@ -471,7 +507,7 @@ fn a_message_goes_unasked_only_by_its_template_to_its_audience() {
         let mut case = Case::of(sender());
         let (tool, template_of, audience) =
             ("tool".parse().unwrap(), "due".to_owned(), "customers".to_owned());
-        case.policy.messages = vec![Authorised { tool, template: template_of, audience }];
+        case.policy.messages = vec![AuthorisedTemplate { tool, template: template_of, audience }];
         case.proposal.arguments = given(json!({ "id": "42", "to": to, "template": template }));
         assert_eq!(case.word(), expected, "{to} {template}");
     }
@@ -482,20 +518,20 @@ fn only_what_can_be_rehearsed_is() {
     for effect in WRITES {
         for dry_run in [true, false] {
             let mut case = Case::of(ToolSpec { dry_run, dangerous: true, ..spec(effect) });
-            case.proposal.wanted = Wanted::Rehearsal;
+            case.proposal.wanted = ProposalMode::Rehearsal;
             assert_eq!(case.word(), if dry_run { "rehearse" } else { "no_rehearsal" }, "{effect:?}");
         }
     }
     let mut case = Case::of(spec(Effect::Read));
-    case.proposal.wanted = Wanted::Rehearsal;
+    case.proposal.wanted = ProposalMode::Rehearsal;
     assert_eq!(case.word(), "rehearse");
 }
 
 #[test]
 fn a_tool_that_contradicts_itself_is_not_installed() {
-    let sends = || Some(Sending { to: "whom".to_owned(), template: None });
+    let sends = || Some(SendArguments { to: "whom".to_owned(), template: None });
     let plain = || spec(Effect::Keyed);
-    let house = || connector(Maker::House);
+    let house = || connector(ConnectorOrigin::House);
     for (what, spec, connector) in [
         ("no JSON Schema object", ToolSpec { parameters: json!([]), ..plain() }, house()),
         ("type object", ToolSpec { parameters: json!({ "type": "string" }), ..plain() }, house()),
@@ -522,9 +558,9 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
             ToolSpec { cacheable: true, scope: "shop.stocks.read".to_owned(), ..spec(Effect::Read) },
             house(),
         ),
-        ("only a pack of the house", spec(Effect::Inside), connector(Maker::Foreign)),
+        ("only a pack of the house", spec(Effect::Inside), connector(ConnectorOrigin::Foreign)),
     ] {
-        let error = Known::new(spec, connector).unwrap_err().to_string();
+        let error = CompiledTool::new(spec, connector).unwrap_err().to_string();
         assert!(error.contains(what), "{error}");
     }
     for (name, schema) in [
@@ -538,7 +574,7 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
     ] {
         let mut free = sender();
         free.parameters["properties"][name] = schema.clone();
-        let error = Known::new(free, house()).unwrap_err().to_string();
+        let error = CompiledTool::new(free, house()).unwrap_err().to_string();
         assert!(error.contains("note may hold no free words"), "{schema}: {error}");
     }
     for (word, value) in [
@@ -548,15 +584,17 @@ fn a_tool_that_contradicts_itself_is_not_installed() {
     ] {
         let mut free = sender();
         free.parameters[word] = value;
-        let error = Known::new(free, house()).unwrap_err().to_string();
+        let error = CompiledTool::new(free, house()).unwrap_err().to_string();
         assert!(error.contains("must stand in `properties`"), "{word}: {error}");
     }
     let mut unnamed = sender();
     unnamed.parameters["properties"].as_object_mut().unwrap().remove("template");
-    assert!(Known::new(unnamed, house()).unwrap_err().to_string().contains("must be among its arguments"));
+    assert!(
+        CompiledTool::new(unnamed, house()).unwrap_err().to_string().contains("must be among its arguments")
+    );
     let mut case = Case::of(sender());
     case.proposal.arguments = given(json!({ "id": "42", "to": "raju", "until": "pay me at once" }));
     assert_eq!(case.word(), "bad_arguments", "a day is a day");
-    let known = Known::new(plain(), house()).unwrap();
+    let known = CompiledTool::new(plain(), house()).unwrap();
     assert_eq!(known.spec.least_autonomy, Autonomy::Propose, "what writes is never below propose");
 }

@@ -4,22 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use munshi_identity::{Principal, Role, RoleRules, Rules, Standing};
+use munshi_identity::{PermissionRules, Principal, PrincipalStanding, Role, RoleRules};
 use munshi_types::{
     ActId, ApprovalId, Autonomy, Conduct, Effect, Egress, PersonId, Random, Reach, ScopeGlob, SeededRandom,
-    Sending, TenantId, TenantStatus, ToolSpec, Zone,
+    SendArguments, TenantId, TenantStatus, ToolSpec, Zone,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::super::{
-    Ask, Caller, CheckedArguments, Concern, Connector, Door, Full, Given, Ground, Known, Maker, Needs,
-    Proposal, Reason, Source, Taint, Wanted,
+    ActCaller, ActConcern, CallerAudience, CheckedArguments, CompiledTool, ConnectorOrigin, ConsentGiver,
+    ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit, PolicyRequest, Proposal, ProposalMode, Taint,
+    TaintSource, ToolConnector,
 };
-use crate::acts::Digest;
+use crate::acts::ActDigest;
 use crate::error::Result;
-use crate::policy::{Authorised, Leaving, Policy};
-use crate::privacy::{Fields, Profile};
+use crate::policy::{AuthorisedTemplate, OutboundRedaction, Policy};
+use crate::privacy::{HiddenFields, RedactionProfile};
 
 pub(super) struct Dice(SeededRandom);
 
@@ -102,17 +103,17 @@ fn conduct(dice: &Dice) -> Conduct {
     }
 }
 
-fn tool(dice: &Dice, number: usize) -> Option<Known> {
+fn tool(dice: &Dice, number: usize) -> Option<CompiledTool> {
     let (module, verb) = (*dice.pick(&MODULES), *dice.pick(&VERBS));
     let scope = if module == "users" { format!("users/{{id}}/{verb}") } else { format!("{module}.{verb}") };
-    let maker = if dice.one_in(2) { Maker::House } else { Maker::Foreign };
+    let maker = if dice.one_in(2) { ConnectorOrigin::House } else { ConnectorOrigin::Foreign };
     let effects = [Effect::Read, Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
     let spec = ToolSpec {
         effect: *dice.pick(&effects),
         reach: *dice.pick(&[Reach::Owner, Reach::Business, Reach::Person, Reach::Anyone]),
         least_autonomy: *dice.pick(&[Autonomy::Investigate, Autonomy::Propose, Autonomy::Act]),
         money: dice.one_in(4),
-        sends: dice.one_in(4).then(|| Sending {
+        sends: dice.one_in(4).then(|| SendArguments {
             to: "to".to_owned(),
             template: (!dice.one_in(4)).then(|| "template".to_owned()),
         }),
@@ -123,24 +124,24 @@ fn tool(dice: &Dice, number: usize) -> Option<Known> {
         timeout: Duration::from_secs(1),
         ..ToolSpec::read(format!("tool_{number}").parse().unwrap(), "Does something.", scope)
     };
-    let connector = Connector {
+    let connector = ToolConnector {
         name: format!("connector_{}", dice.below(3)),
         maker,
         declares: !dice.one_in(5),
-        conduct: (maker == Maker::House && dice.one_in(2)).then(|| conduct(dice)),
+        conduct: (maker == ConnectorOrigin::House && dice.one_in(2)).then(|| conduct(dice)),
     };
     let by_template = spec.sends.as_ref().is_some_and(|sending| sending.template.is_some());
     if by_template { BOUND.like(spec, connector) } else { FREE.like(spec, connector) }
 }
 
 /// All tools of these worlds have the same arguments, and share what checks them.
-static FREE: LazyLock<Known> =
+static FREE: LazyLock<CompiledTool> =
     LazyLock::new(|| first(&json!({ "type": "string", "maxLength": 40 }), &json!({ "type": "string" })));
 /// But that those which send by template take no free words.
-static BOUND: LazyLock<Known> =
+static BOUND: LazyLock<CompiledTool> =
     LazyLock::new(|| first(&json!({ "enum": ["7", "42"] }), &json!({ "enum": [SECRET_PHONE] })));
 
-fn first(id: &Value, phone: &Value) -> Known {
+fn first(id: &Value, phone: &Value) -> CompiledTool {
     let parameters = json!({
         "type": "object",
         "properties": {
@@ -151,9 +152,13 @@ fn first(id: &Value, phone: &Value) -> Known {
     });
     let spec =
         ToolSpec { parameters, ..ToolSpec::read("first".parse().unwrap(), "The first.", "ledger.first") };
-    let connector =
-        Connector { name: "first".to_owned(), maker: Maker::House, declares: true, conduct: None };
-    Known::new(spec, connector).unwrap()
+    let connector = ToolConnector {
+        name: "first".to_owned(),
+        maker: ConnectorOrigin::House,
+        declares: true,
+        conduct: None,
+    };
+    CompiledTool::new(spec, connector).unwrap()
 }
 
 fn policy(dice: &Dice) -> Policy {
@@ -165,14 +170,14 @@ fn policy(dice: &Dice) -> Policy {
     Policy {
         most_autonomy: dice.one_in(6).then(|| *dice.pick(&Autonomy::ALL)),
         connectors: connectors.collect(),
-        roles: Rules(roles.collect::<BTreeMap<_, _>>()),
-        redaction: Leaving {
-            profile: if dice.one_in(3) { Profile::Standard } else { Profile::None },
-            fields: Fields::new(["phone"]),
+        roles: PermissionRules(roles.collect::<BTreeMap<_, _>>()),
+        redaction: OutboundRedaction {
+            profile: if dice.one_in(3) { RedactionProfile::Standard } else { RedactionProfile::None },
+            fields: HiddenFields::new(["phone"]),
         },
         messages: (0..10)
             .filter(|_| dice.one_in(4))
-            .map(|n| Authorised {
+            .map(|n| AuthorisedTemplate {
                 tool: format!("tool_{n}").parse().unwrap(),
                 template: "due".to_owned(),
                 audience: "customers".to_owned(),
@@ -182,35 +187,35 @@ fn policy(dice: &Dice) -> Policy {
     }
 }
 
-fn caller(dice: &Dice, tenant: TenantId) -> Caller {
+fn caller(dice: &Dice, tenant: TenantId) -> ActCaller {
     let person = PersonId::from_uuid(dice.id());
     let standing = *dice.pick(&[
-        Standing::Member(Role::Owner),
-        Standing::Member(Role::Owner),
-        Standing::Member(Role::Admin),
-        Standing::Member(Role::Staff),
-        Standing::Member(Role::Viewer),
-        Standing::Known,
-        Standing::Anonymous,
+        PrincipalStanding::Member(Role::Owner),
+        PrincipalStanding::Member(Role::Owner),
+        PrincipalStanding::Member(Role::Admin),
+        PrincipalStanding::Member(Role::Staff),
+        PrincipalStanding::Member(Role::Viewer),
+        PrincipalStanding::Known,
+        PrincipalStanding::Anonymous,
     ]);
     let closed = if dice.one_in(8) { globs(dice, 1) } else { Vec::new() };
     let principal = Principal {
         tenant,
-        person: (standing != Standing::Anonymous).then_some(person),
+        person: (standing != PrincipalStanding::Anonymous).then_some(person),
         standing,
         opened: if dice.one_in(6) { globs(dice, 1) } else { Vec::new() },
         closed,
     };
     let door = *dice.pick(&[
-        Door::Private,
-        Door::Private,
-        Door::Work,
-        Door::Public,
-        Door::Distribution,
-        Door::Agents,
+        CallerAudience::Private,
+        CallerAudience::Private,
+        CallerAudience::Work,
+        CallerAudience::Public,
+        CallerAudience::Distribution,
+        CallerAudience::Agents,
     ]);
     let session = dice.one_in(2).then(|| dice.id());
-    Caller {
+    ActCaller {
         principal,
         door,
         binding: None,
@@ -271,7 +276,7 @@ pub(super) fn arguments(dice: &Dice) -> Value {
 
 /// A world to attack: tools, a policy, people, and what a person has really approved.
 pub(super) struct World {
-    pub tools: Vec<Arc<Known>>,
+    pub tools: Vec<Arc<CompiledTool>>,
     pub policy: Policy,
     pub agent: Arc<Conduct>,
     pub ground: Memory,
@@ -308,16 +313,16 @@ impl World {
             arguments: CheckedArguments::new(arguments(dice), tool.as_deref()),
             tool,
             offered: !dice.one_in(10),
-            wanted: if dice.one_in(6) { Wanted::Rehearsal } else { Wanted::Act },
+            wanted: if dice.one_in(6) { ProposalMode::Rehearsal } else { ProposalMode::Act },
             caller: caller(dice, self.tenant),
             agent: self.agent.clone(),
             taint: Taint {
-                sources: if foreign { BTreeSet::from([Source::Connector]) } else { BTreeSet::new() },
+                sources: if foreign { BTreeSet::from([TaintSource::Connector]) } else { BTreeSet::new() },
                 own_words: vec![dice.pick(&["7 to customer", "pay 42 to stranger", "hello", ""]).to_string()],
                 holds_private: !dice.one_in(4),
             },
             concerns: if dice.one_in(8) {
-                vec![Concern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }]
+                vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }]
             } else {
                 Vec::new()
             },
@@ -327,7 +332,7 @@ impl World {
     /// Sometimes a person has approved exactly this, or has said not to be asked again.
     pub(super) fn people_speak(&mut self, dice: &Dice, proposal: &Proposal) {
         if dice.one_in(4) {
-            self.ground.granted.insert(Digest::of(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
+            self.ground.granted.insert(ActDigest::of(proposal).to_string(), ApprovalId::from_uuid(dice.id()));
         }
         if dice.one_in(4)
             && let Some(session) = proposal.caller.session
@@ -336,8 +341,8 @@ impl World {
         }
     }
 
-    pub(super) fn ask<'a>(&'a self, proposal: &'a Proposal) -> Ask<'a> {
-        Ask { proposal, policy: &self.policy, tenant: self.status }
+    pub(super) fn ask<'a>(&'a self, proposal: &'a Proposal) -> PolicyRequest<'a> {
+        PolicyRequest { proposal, policy: &self.policy, tenant: self.status }
     }
 }
 
@@ -351,22 +356,22 @@ pub(super) struct Memory {
     pub waived: BTreeSet<(Uuid, String)>,
 }
 
-impl Ground for Memory {
-    fn take(&mut self, _ask: &Ask<'_>) -> Result<Option<Full>> {
+impl DecisionStore for Memory {
+    fn take(&mut self, _ask: &PolicyRequest<'_>) -> Result<Option<ExhaustedLimit>> {
         if self.taken >= self.room {
-            return Ok(Some(Full { which: "There is no room.".to_owned(), frees_at: None }));
+            return Ok(Some(ExhaustedLimit { which: "There is no room.".to_owned(), frees_at: None }));
         }
         self.taken += 1;
         Ok(None)
     }
 
-    fn given(&mut self, ask: &Ask<'_>, _reasons: &[Reason]) -> Result<Option<Given>> {
-        if let Some(approval) = self.granted.get(&Digest::of(ask.proposal).to_string()) {
-            return Ok(Some(Given::Act(*approval, Needs::Approver)));
+    fn given(&mut self, ask: &PolicyRequest<'_>, _reasons: &[ConsentReason]) -> Result<Option<ConsentGrant>> {
+        if let Some(approval) = self.granted.get(&ActDigest::of(ask.proposal).to_string()) {
+            return Ok(Some(ConsentGrant::Act(*approval, ConsentGiver::Approver)));
         }
         let waived =
             ask.caller.session.is_some_and(|session| self.waived.contains(&(session, ask.name.clone())));
-        Ok(waived.then(|| Given::Session(ApprovalId::from_uuid(Uuid::nil()))))
+        Ok(waived.then(|| ConsentGrant::Session(ApprovalId::from_uuid(Uuid::nil()))))
     }
 
     fn belongs(&mut self, recipient: &str, audience: &str) -> Result<bool> {

@@ -7,7 +7,8 @@ use munshi_types::{PersonId, Script, TenantId};
 use uuid::Uuid;
 
 use crate::privacy::{
-    Entity, Fields, Kind, Known, Mask, Profile, Redaction, Restorer, Scrubber, Session, refuse_aadhaar,
+    HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
+    Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
 };
 
 /// What once was looked at again and again, and what looks as if it could be.
@@ -50,21 +51,21 @@ fn tenant() -> TenantId {
     TenantId::from_uuid(Uuid::from_u128(1))
 }
 
-fn session() -> Session {
-    Session::new(tenant(), PersonId::from_uuid(Uuid::from_u128(2)))
+fn session() -> PseudonymTable {
+    PseudonymTable::new(tenant(), PersonId::from_uuid(Uuid::from_u128(2)))
 }
 
-fn people() -> Known {
+fn people() -> KnownEntities {
     let names = vec!["Raju".to_owned(), "राजू".to_owned()];
-    let values = vec![(Kind::Phone, "9876543210".to_owned())];
-    Known::new(tenant(), &[Entity { names, values }])
+    let values = vec![(PiiKind::Phone, "9876543210".to_owned())];
+    KnownEntities::new(tenant(), &[ProtectedEntity { names, values }])
 }
 
 /// A job, and what parts the pieces of its long text: names are read word by word, and a word is read for longer the
 /// longer it is.
 type Job<'a> = (&'static str, &'static str, Box<dyn Fn(&str) + 'a>);
 
-fn jobs<'a>(known: &'a Known, fields: &'a Fields) -> Vec<Job<'a>> {
+fn jobs<'a>(known: &'a KnownEntities, fields: &'a HiddenFields) -> Vec<Job<'a>> {
     let redact =
         move |profile| move |text: &str| drop(Redaction { profile, fields, known: Some(known) }.text(text));
     vec![
@@ -74,7 +75,7 @@ fn jobs<'a>(known: &'a Known, fields: &'a Fields) -> Vec<Job<'a>> {
             Box::new(move |text| {
                 // A list of its own, which remembers no text.
                 let (known, mut session) = (people(), session());
-                let seen = Mask::new(&known, &mut session).unwrap().text(text);
+                let seen = PiiMasker::new(&known, &mut session).unwrap().text(text);
                 session.restore(&seen, Script::Latin);
             }),
         ),
@@ -83,7 +84,7 @@ fn jobs<'a>(known: &'a Known, fields: &'a Fields) -> Vec<Job<'a>> {
             "",
             Box::new(|text| {
                 let session = session();
-                let mut restorer = Restorer::new(&session, Script::Tamil);
+                let mut restorer = PseudonymRestorer::new(&session, Script::Tamil);
                 for letter in text.chars() {
                     restorer.push(letter.encode_utf8(&mut [0; 4]));
                 }
@@ -97,8 +98,8 @@ fn jobs<'a>(known: &'a Known, fields: &'a Fields) -> Vec<Job<'a>> {
                 black_box(refuse_aadhaar(text));
             }),
         ),
-        ("redact, standard", " ", Box::new(redact(Profile::Standard))),
-        ("redact, HIPAA", " ", Box::new(redact(Profile::Hipaa))),
+        ("redact, standard", " ", Box::new(redact(RedactionProfile::Standard))),
+        ("redact, HIPAA", " ", Box::new(redact(RedactionProfile::Hipaa))),
         ("scrub", "", Box::new(|text| drop(Scrubber::new(["hunter2"]).text(text)))),
     ]
 }
@@ -111,7 +112,7 @@ fn time(job: &dyn Fn(&str), text: &str) -> Duration {
 
 #[test]
 fn no_text_takes_longer_than_its_length() {
-    let (known, fields) = (people(), Fields::new(["a.*"]));
+    let (known, fields) = (people(), HiddenFields::new(["a.*"]));
     for (what, glue, job) in jobs(&known, &fields) {
         for unit in UNITS {
             let short = unit.repeat(1_500 / unit.len());

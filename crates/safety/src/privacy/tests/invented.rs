@@ -1,6 +1,6 @@
 //! Names nobody has, written in every script, and the dress people and machines put them in.
 
-use munshi_lang::letters::Plain;
+use munshi_lang::letters::PlainWord;
 use munshi_lang::names::{is_honorific, is_of_trade};
 use munshi_lang::{fold, lexicon};
 use munshi_types::Script;
@@ -81,7 +81,7 @@ impl Invented {
     /// Whether it means nothing else.
     fn is_nobodys(&self) -> bool {
         SCRIPTS.iter().all(|script| {
-            let key = fold::key(&Plain::new(&self.spelled(*script)).text);
+            let key = fold::key(&PlainWord::new(&self.spelled(*script)).text);
             lexicon::senses(&key).is_empty() && !is_honorific(&key) && !is_of_trade(&key) && key.len() > 3
         })
     }

@@ -1,42 +1,45 @@
 use munshi_types::{PersonId, Script, TenantId};
 use serde_json::json;
 
-use crate::privacy::{Crossed, Entity, Kind, Known, Mask, Restorer, Session};
+use crate::privacy::{
+    ConversationMismatch, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer,
+    PseudonymTable,
+};
 
 fn ids(last: u128) -> (TenantId, PersonId) {
     (TenantId::from_uuid(uuid::Uuid::from_u128(last)), PersonId::from_uuid(uuid::Uuid::from_u128(last)))
 }
 
-fn entity(names: &[&str], values: &[(Kind, &str)]) -> Entity {
-    Entity {
+fn entity(names: &[&str], values: &[(PiiKind, &str)]) -> ProtectedEntity {
+    ProtectedEntity {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         values: values.iter().map(|(kind, value)| (*kind, (*value).to_owned())).collect(),
     }
 }
 
-fn known() -> Known {
+fn known() -> KnownEntities {
     let entities = [
         entity(
             &["Raju", "राजू", "রাজু", "ராஜு", "రాజు"],
-            &[(Kind::Phone, "+91 98765 43210"), (Kind::Upi, "raju@okaxis")],
+            &[(PiiKind::Phone, "+91 98765 43210"), (PiiKind::Upi, "raju@okaxis")],
         ),
-        entity(&["Rajan", "ராஜன்", "രാജൻ"], &[(Kind::Account, "50100123456789")]),
+        entity(&["Rajan", "ராஜன்", "രാജൻ"], &[(PiiKind::Account, "50100123456789")]),
         entity(
             &["Ramesh Kumar", "ರಮೇಶ್", "রমেশ"],
-            &[(Kind::Pan, "ABCPK1234F"), (Kind::Gstin, "27AAPFU0939F1ZV")],
+            &[(PiiKind::Pan, "ABCPK1234F"), (PiiKind::Gstin, "27AAPFU0939F1ZV")],
         ),
         entity(&["Das"], &[]),
         entity(&["Main Store"], &[]),
-        entity(&["Lakshmi Traders"], &[(Kind::Email, "laxmi@example.com")]),
+        entity(&["Lakshmi Traders"], &[(PiiKind::Email, "laxmi@example.com")]),
     ];
-    Known::new(ids(1).0, &entities)
+    KnownEntities::new(ids(1).0, &entities)
 }
 
-fn masked(text: &str) -> (String, Session) {
+fn masked(text: &str) -> (String, PseudonymTable) {
     let known = known();
     let (tenant, person) = ids(1);
-    let mut session = Session::new(tenant, person);
-    let masked = Mask::new(&known, &mut session).unwrap().text(text);
+    let mut session = PseudonymTable::new(tenant, person);
+    let masked = PiiMasker::new(&known, &mut session).unwrap().text(text);
     (masked, session)
 }
 
@@ -175,8 +178,8 @@ fn arguments_get_real_values_and_keys_stay() {
 fn results_are_hidden_with_their_keys_and_numbers() {
     let known = known();
     let (tenant, person) = ids(1);
-    let mut session = Session::new(tenant, person);
-    let mut mask = Mask::new(&known, &mut session).unwrap();
+    let mut session = PseudonymTable::new(tenant, person);
+    let mut mask = PiiMasker::new(&known, &mut session).unwrap();
     let result = json!({"Raju": {"phone": 9_876_543_210u64, "balance": 1250.5, "ok": true}, "rows": [["Ramesh", 500]]});
     assert_eq!(
         mask.json(&result),
@@ -192,7 +195,7 @@ fn a_stream_cut_anywhere_is_the_same() {
     let cuts: Vec<usize> = (0..=reply.len()).filter(|at| reply.is_char_boundary(*at)).collect();
     for first in &cuts {
         for second in cuts.iter().filter(|second| *second >= first) {
-            let mut restorer = Restorer::new(&session, Script::Tamil);
+            let mut restorer = PseudonymRestorer::new(&session, Script::Tamil);
             let mut out = restorer.push(&reply[..*first]);
             out.push_str(&restorer.push(&reply[*first..*second]));
             out.push_str(&restorer.push(&reply[*second..]));
@@ -202,7 +205,7 @@ fn a_stream_cut_anywhere_is_the_same() {
         }
     }
     // Plain words are not held back.
-    let mut restorer = Restorer::new(&session, Script::Latin);
+    let mut restorer = PseudonymRestorer::new(&session, Script::Latin);
     assert_eq!(restorer.push("hello wor"), "hello wor");
     assert_eq!(restorer.push("ld XN"), "ld ");
     assert_eq!(restorer.push("T"), "XNT");
@@ -212,11 +215,11 @@ fn a_stream_cut_anywhere_is_the_same() {
 fn sessions_do_not_mix_and_are_kept_whole() {
     let known = known();
     let (tenant, person) = ids(2);
-    let mut other = Session::new(tenant, person);
-    assert_eq!(Mask::new(&known, &mut other).err(), Some(Crossed));
+    let mut other = PseudonymTable::new(tenant, person);
+    assert_eq!(PiiMasker::new(&known, &mut other).err(), Some(ConversationMismatch));
     let (out, session) = masked("Raju 9876543210");
     assert_eq!(other.restore(&out, Script::Latin).unknown, ["XNM100", "XPH101"]);
-    let kept: Session = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
+    let kept: PseudonymTable = serde_json::from_str(&serde_json::to_string(&session).unwrap()).unwrap();
     assert_eq!(kept.restore(&out, Script::Latin).text, "Raju +91 98765 43210");
     assert!(!format!("{session:?} {known:?}").contains("Raju"));
 }

@@ -2,19 +2,25 @@
 
 use std::sync::Arc;
 
-use munshi_lang::letters::Plain;
+use munshi_lang::letters::PlainWord;
 use munshi_llm::chat::{ToolCall, ToolResult};
-use munshi_llm::gateway::{About, Account, Call, MemoryTab, Parts, Route, Unlimited, Use, Veil};
+use munshi_llm::gateway::{
+    CallBilling, CallSubject, Capability, GatewayParts, InMemoryCallLog, ModelCall, ModelRoute, Redactor,
+    UnlimitedBudget,
+};
 use munshi_llm::money::PriceBook;
-use munshi_llm::{ChatRequest, Event, Fault, Gateway, Message, Part, Role, StopReason, Switch, Target, Wire};
-use munshi_test_support::models::{Scripted, Turn, USED};
+use munshi_llm::{
+    ChatEvent, ChatMessage, ChatRequest, Gateway, ModelError, ModelMessagePart, ModelRole, ModelTarget,
+    ProviderSwitch, StopReason, WireFormat,
+};
+use munshi_test_support::models::{ScriptedModel, ScriptedTurn, USED};
 use munshi_types::{PersonId, SeededRandom, SystemClock, TenantId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::invented::{Invented, SCRIPTS, endings, frame, invented};
 use crate::privacy::compact::squeeze;
-use crate::privacy::{Entity, Kind, Known, Session, TokenVeil};
+use crate::privacy::{KnownEntities, PiiKind, ProtectedEntity, PseudonymRedactor, PseudonymTable};
 
 /// What the cloud model does when it is asked.
 #[derive(Clone, Debug)]
@@ -44,34 +50,36 @@ fn a_move() -> impl Strategy<Value = Move> {
 }
 
 /// Every letter an event of its own, so that every token is cut everywhere.
-fn letters(text: &str, event: impl Fn(String) -> Event) -> Vec<Event> {
+fn letters(text: &str, event: impl Fn(String) -> ChatEvent) -> Vec<ChatEvent> {
     text.chars().map(|letter| event(letter.to_string())).collect()
 }
 
 impl Move {
-    fn turn(&self, seen: &str, number: &str) -> Turn {
-        let text = |text: &str| letters(text, Event::Text);
-        let end = |stop| Event::Finished { stop, usage: USED };
+    fn turn(&self, seen: &str, number: &str) -> ScriptedTurn {
+        let text = |text: &str| letters(text, ChatEvent::Text);
+        let end = |stop| ChatEvent::Finished { stop, usage: USED };
         let call = |arguments: &str| {
-            let begun = Event::ToolCallStarted { index: 0, id: "c".into(), name: "pay".into() };
-            let told = letters(arguments, |fragment| Event::ToolCallArguments { index: 0, fragment });
+            let begun = ChatEvent::ToolCallStarted { index: 0, id: "c".into(), name: "pay".into() };
+            let told = letters(arguments, |fragment| ChatEvent::ToolCallArguments { index: 0, fragment });
             let end = [end(StopReason::ToolUse)];
-            Turn::events([text(seen), vec![begun], told, end.to_vec()].concat())
+            ScriptedTurn::events([text(seen), vec![begun], told, end.to_vec()].concat())
         };
         match self {
-            Self::Down => {
-                Turn::fault(Fault::Failed { status: 503, message: String::new(), retry_after: None })
-            }
+            Self::Down => ScriptedTurn::fault(ModelError::Failed {
+                status: 503,
+                message: String::new(),
+                retry_after: None,
+            }),
             Self::BreaksOff(after) => {
                 let events = text(seen).into_iter().take(*after);
-                let started = Event::Started { request_id: None, model: None };
-                Turn::events_then_fault([started].into_iter().chain(events), Fault::Interrupted)
+                let started = ChatEvent::Started { request_id: None, model: None };
+                ScriptedTurn::events_then_fault([started].into_iter().chain(events), ModelError::Interrupted)
             }
-            Self::Says => Turn::events([text(seen), vec![end(StopReason::EndTurn)]].concat()),
+            Self::Says => ScriptedTurn::events([text(seen), vec![end(StopReason::EndTurn)]].concat()),
             Self::Thinks => {
-                let thought = letters(seen, Event::Thinking);
-                let signed = vec![Event::ThinkingSignature("openai:x".into())];
-                Turn::events([thought, signed, text(seen), vec![end(StopReason::EndTurn)]].concat())
+                let thought = letters(seen, ChatEvent::Thinking);
+                let signed = vec![ChatEvent::ThinkingSignature("openai:x".into())];
+                ScriptedTurn::events([thought, signed, text(seen), vec![end(StopReason::EndTurn)]].concat())
             }
             Self::Calls => call(&json!({"who": seen, "more": [{"phone": number}]}).to_string()),
             Self::CallsBadly => call(&json!({ "who": seen }).to_string().replace('}', "")),
@@ -84,29 +92,32 @@ fn tenant() -> TenantId {
     TenantId::from_uuid(uuid::Uuid::from_u128(7))
 }
 
-fn gateway(remote: &Arc<Scripted>, here: &Arc<Scripted>) -> Gateway {
-    let cloud = |name: &str| Target::new(name, Wire::OpenAi, "https://cloud.example", "m");
-    Gateway::new(Parts {
-        targets: vec![cloud("first"), cloud("second"), Target::offline()],
-        provider: Arc::new(Switch { here: here.clone(), remote: remote.clone() }),
+fn gateway(remote: &Arc<ScriptedModel>, here: &Arc<ScriptedModel>) -> Gateway {
+    let cloud = |name: &str| ModelTarget::new(name, WireFormat::OpenAi, "https://cloud.example", "m");
+    Gateway::new(GatewayParts {
+        targets: vec![cloud("first"), cloud("second"), ModelTarget::offline()],
+        provider: Arc::new(ProviderSwitch { here: here.clone(), remote: remote.clone() }),
         prices: PriceBook::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SeededRandom::new(1)),
     })
 }
 
-fn call(request: &Arc<ChatRequest>, veil: &TokenVeil) -> Call {
+fn call(request: &Arc<ChatRequest>, veil: &PseudonymRedactor) -> ModelCall {
     let names = ["first", "second", "offline"].map(str::to_owned).to_vec();
-    let account = Account {
+    let account = CallBilling {
         tenant: tenant(),
-        about: About::default(),
-        budget: Arc::new(Unlimited),
-        tab: Arc::new(MemoryTab::default()),
+        about: CallSubject::default(),
+        budget: Arc::new(UnlimitedBudget),
+        tab: Arc::new(InMemoryCallLog::default()),
         prices: None,
     };
-    Call {
-        wanted: Use::Default,
-        route: Arc::new(Route { targets: [(Use::Default, names)].into(), ..Route::default() }),
+    ModelCall {
+        wanted: Capability::Default,
+        route: Arc::new(ModelRoute {
+            targets: [(Capability::Default, names)].into(),
+            ..ModelRoute::default()
+        }),
         request: request.clone(),
         account,
         veil: Some(Arc::new(veil.clone())),
@@ -117,16 +128,16 @@ fn call(request: &Arc<ChatRequest>, veil: &TokenVeil) -> Call {
 fn request(sentence: &str, name: &str, phone: &str) -> ChatRequest {
     let result = json!({"name": name, "phone": phone, "rows": [[sentence]], name: 5}).to_string();
     let asked = vec![
-        Part::Thinking { text: sentence.to_owned(), signature: Some("openai:y".into()) },
-        Part::State { data: format!("open {name}") },
-        Part::Text { text: sentence.to_owned() },
-        Part::ToolCall(ToolCall {
+        ModelMessagePart::Thinking { text: sentence.to_owned(), signature: Some("openai:y".into()) },
+        ModelMessagePart::State { data: format!("open {name}") },
+        ModelMessagePart::Text { text: sentence.to_owned() },
+        ModelMessagePart::ToolCall(ToolCall {
             id: "c".into(),
             name: "find".into(),
             arguments: json!({"who": name, "n": [phone]}),
         }),
     ];
-    let told = vec![Part::ToolResult(ToolResult {
+    let told = vec![ModelMessagePart::ToolResult(ToolResult {
         call_id: "c".into(),
         name: "find".into(),
         content: result,
@@ -135,10 +146,10 @@ fn request(sentence: &str, name: &str, phone: &str) -> ChatRequest {
     ChatRequest {
         system: vec![format!("You help {name}."), sentence.to_owned()],
         messages: vec![
-            Message::user(format!("{sentence} ({phone})")),
-            Message { role: Role::Assistant, parts: asked },
-            Message { role: Role::User, parts: told },
-            Message::user(sentence),
+            ChatMessage::user(format!("{sentence} ({phone})")),
+            ChatMessage { role: ModelRole::Assistant, parts: asked },
+            ChatMessage { role: ModelRole::User, parts: told },
+            ChatMessage::user(sentence),
         ],
         stop: vec![format!("{name}:")],
         ..ChatRequest::default()
@@ -157,12 +168,12 @@ const CORRECTED: &str = "Your call of could not be read: its arguments are not o
 
 /// How often a name can be read in a text by somebody who looks past case and marks nobody sees.
 fn reads(text: &str, name: &str) -> usize {
-    let plain = |text: &str| Plain::new(text).text.to_lowercase();
+    let plain = |text: &str| PlainWord::new(text).text.to_lowercase();
     plain(text).matches(&plain(name)).count()
 }
 
 /// What a caller heard: the text, the arguments of calls, and the fault that ended it.
-async fn heard(gateway: &Gateway, call: Call) -> (String, Vec<Value>, Option<Fault>) {
+async fn heard(gateway: &Gateway, call: ModelCall) -> (String, Vec<Value>, Option<ModelError>) {
     let mut live = match gateway.stream(call).await {
         Ok(live) => live,
         Err(fault) => return (String::new(), Vec::new(), Some(fault)),
@@ -170,8 +181,8 @@ async fn heard(gateway: &Gateway, call: Call) -> (String, Vec<Value>, Option<Fau
     let (mut text, mut arguments) = (String::new(), Vec::new());
     while let Some(event) = live.next().await {
         match event {
-            Ok(Event::Text(more)) => text.push_str(&more),
-            Ok(Event::ToolCallArguments { fragment, .. }) => {
+            Ok(ChatEvent::Text(more)) => text.push_str(&more),
+            Ok(ChatEvent::ToolCallArguments { fragment, .. }) => {
                 arguments.push(serde_json::from_str(&fragment).unwrap());
             }
             Ok(_) => {}
@@ -181,9 +192,9 @@ async fn heard(gateway: &Gateway, call: Call) -> (String, Vec<Value>, Option<Fau
     (text, arguments, None)
 }
 
-fn person(name: &Invented, phone: &str) -> Entity {
+fn person(name: &Invented, phone: &str) -> ProtectedEntity {
     let names = SCRIPTS.iter().map(|script| name.spelled(*script)).collect();
-    Entity { names, values: vec![(Kind::Phone, format!("+91{phone}"))] }
+    ProtectedEntity { names, values: vec![(PiiKind::Phone, format!("+91{phone}"))] }
 }
 
 fn run<T>(work: impl Future<Output = T>) -> T {
@@ -203,8 +214,8 @@ proptest! {
         name in invented(), written in prop::sample::select(&SCRIPTS[..]), ending in 0usize..9, phone in "[6-9][0-9]{9}",
         moves in prop::collection::vec(a_move(), 1..7), ends_with_it in any::<bool>(),
     ) {
-        let known = Arc::new(Known::new(tenant(), &[person(&name, &phone)]));
-        let session = Session::new(tenant(), PersonId::from_uuid(uuid::Uuid::from_u128(8)));
+        let known = Arc::new(KnownEntities::new(tenant(), &[person(&name, &phone)]));
+        let session = PseudonymTable::new(tenant(), PersonId::from_uuid(uuid::Uuid::from_u128(8)));
         let said = name.spelled(written);
         let (before, after) = frame(written);
         let ending = endings(written)[ending % endings(written).len()];
@@ -213,15 +224,15 @@ proptest! {
         let sentence = format!("{before}{said}{ending}{after}{last}");
         let request = Arc::new(request(&sentence, &said, &phone));
         // What such a model will see, so that the script can repeat it.
-        let probe = TokenVeil::new(known.clone(), session.clone(), written).unwrap().hide(&request);
+        let probe = PseudonymRedactor::new(known.clone(), session.clone(), written).unwrap().hide(&request);
         let seen = probe.messages.last().unwrap().text();
         let number = probe.messages[0].text();
         let number = number.split(['(', ')']).rev().nth(1).unwrap();
         prop_assert!(seen.contains("XNM") && number.starts_with("XPH"), "{seen} {number}");
 
         let script = moves.iter().chain([const { &Move::Down }; 4]).map(|one| one.turn(&seen, number));
-        let (cloud, here) = (Arc::new(Scripted::new(script)), Arc::new(Scripted::new([Turn::text("from here XNM100")])));
-        let veil = TokenVeil::new(known, session, written).unwrap();
+        let (cloud, here) = (Arc::new(ScriptedModel::new(script)), Arc::new(ScriptedModel::new([ScriptedTurn::text("from here XNM100")])));
+        let veil = PseudonymRedactor::new(known, session, written).unwrap();
         let (text, arguments, fault) = run(heard(&gateway(&cloud, &here), call(&request, &veil)));
 
         // The same conversation without anybody in it: a name may be found in words that are always there.

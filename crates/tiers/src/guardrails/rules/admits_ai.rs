@@ -2,34 +2,40 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::Named;
-use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
-use crate::guardrails::set::Parameters;
+use crate::guardrails::context::GuardrailContext;
+use crate::guardrails::lexicon::NamedWordClass;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, ReplyStretch,
+};
+use crate::guardrails::set::GuardrailParameters;
 
-static BOT: Named = Named::new("never-human.bot");
-static HUMAN: Named = Named::new("never-human.human");
-static NO: Named = Named::new("no");
+static BOT: NamedWordClass = NamedWordClass::new("never-human.bot");
+static HUMAN: NamedWordClass = NamedWordClass::new("never-human.human");
+static NO: NamedWordClass = NamedWordClass::new("no");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("admits-ai"),
-        tier: Tier::Human,
+        tier: GuardrailTier::Human,
         // What is missing is said after the reply: nothing has to wait.
-        severity: Severity::Rewrite,
-        scope: Scope::Reply,
+        severity: GuardrailSeverity::Rewrite,
+        scope: GuardrailScope::Reply,
         prompt: Cow::Borrowed("Don't volunteer that you are an AI, but admit it when asked."),
         phrase: "guard-i-am-ai",
-        check: Check::Reply(check),
+        check: GuardrailCheck::Reply(check),
     }
 }
 
-fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
+fn check(
+    parts: &[ReplyStretch],
+    context: &GuardrailContext,
+    _: &GuardrailParameters,
+) -> Option<&'static str> {
     if !context.asked_if_ai {
         return None;
     }
     let (machine, human, no) = (BOT.get(), HUMAN.get(), NO.get());
-    let admits = |part: &Part| {
+    let admits = |part: &ReplyStretch| {
         part.reading.clauses.iter().any(|clause| {
             let denied = clause.mask.meets(no);
             (clause.mask.meets(machine) && !denied) || (clause.mask.meets(human) && denied)
@@ -41,17 +47,17 @@ fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static s
 #[cfg(test)]
 mod tests {
     use crate::guardrails::rules::trial::check;
-    use crate::guardrails::{Context, Piece};
+    use crate::guardrails::{GuardrailContext, ReplyPiece};
 
     #[test]
     fn the_admission_is_added_when_it_was_asked_for() {
-        let asked = Context { asked_if_ai: true, ..Context::default() };
+        let asked = GuardrailContext { asked_if_ai: true, ..GuardrailContext::default() };
         for honest in ["Yes, I am an AI.", "मैं इंसान नहीं हूँ।", "நான் ஒரு AI உதவியாளர்."]
         {
             assert!(check("admits-ai", honest, &asked).is_clean(), "{honest}");
         }
         let verdict = check("admits-ai", "Ha ha, good one!", &asked);
-        assert_eq!(verdict.pieces.last(), Some(&Piece::Say("guard-i-am-ai")));
-        assert!(check("admits-ai", "Ha ha, good one!", &Context::default()).is_clean());
+        assert_eq!(verdict.pieces.last(), Some(&ReplyPiece::Say("guard-i-am-ai")));
+        assert!(check("admits-ai", "Ha ha, good one!", &GuardrailContext::default()).is_clean());
     }
 }

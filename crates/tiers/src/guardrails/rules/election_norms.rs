@@ -3,62 +3,65 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::guardrails::context::Election;
-use crate::guardrails::lexicon::{Listed, Named};
+use crate::guardrails::context::ElectionMode;
+use crate::guardrails::lexicon::{NamedPatterns, NamedWordClass};
 use crate::guardrails::reading::Clause;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
-static FORBIDDEN: Listed = Listed::new("election-norms");
+static FORBIDDEN: NamedPatterns = NamedPatterns::new("election-norms");
 /// What a campaign may say.
-static APPEALS: Listed = Listed::new("election-norms.appeal");
+static APPEALS: NamedPatterns = NamedPatterns::new("election-norms.appeal");
 
 /// Before a name these ask for its votes; the second kind only where a poll or its day is spoken of.
-static VOTE_FOR: Named = Named::new("election-norms.vote-for");
-static CHOOSE: Named = Named::new("election-norms.choose");
-static DATED: Named = Named::new("election-norms.dated");
-static STOP: Named = Named::new("phi-redaction.stop");
-static POLLED: [Named; 3] = [
-    Named::new("election-norms.dated"),
-    Named::new("election-norms.poll"),
-    Named::new("election-norms.vote"),
+static VOTE_FOR: NamedWordClass = NamedWordClass::new("election-norms.vote-for");
+static CHOOSE: NamedWordClass = NamedWordClass::new("election-norms.choose");
+static DATED: NamedWordClass = NamedWordClass::new("election-norms.dated");
+static STOP: NamedWordClass = NamedWordClass::new("phi-redaction.stop");
+static POLLED: [NamedWordClass; 3] = [
+    NamedWordClass::new("election-norms.dated"),
+    NamedWordClass::new("election-norms.poll"),
+    NamedWordClass::new("election-norms.vote"),
 ];
 /// What makes it no appeal.
-static FREE: [Named; 4] = [
-    Named::new("no"),
-    Named::new("asked"),
-    Named::new("election-norms.correct"),
-    Named::new("election-norms.neutral"),
+static FREE: [NamedWordClass; 4] = [
+    NamedWordClass::new("no"),
+    NamedWordClass::new("asked"),
+    NamedWordClass::new("election-norms.correct"),
+    NamedWordClass::new("election-norms.neutral"),
 ];
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("election-norms"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed(
             "Keep the election code: no asking for votes by faith or caste, no gifts for votes, no forecasts of results, \
              nothing false about voting, and no asking for votes in the last 48 hours.",
         ),
         phrase: "guard-election",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
-    let told = |list: &Listed, what: &'static str| -> Vec<Found> {
-        list.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect()
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
+    let told = |list: &NamedPatterns, what: &'static str| -> Vec<GuardrailFinding> {
+        list.find(view.reading).into_iter().map(|span| GuardrailFinding::new(span, what)).collect()
     };
     let mut found = told(&FORBIDDEN, "against the election code");
-    if view.context.election != Election::Campaign {
+    if view.context.election != ElectionMode::Campaign {
         found.extend(told(&APPEALS, "an appeal for votes"));
-        found.extend(by_name(view).map(|span| Found::new(span, "an appeal for votes")));
+        found.extend(by_name(view).map(|span| GuardrailFinding::new(span, "an appeal for votes")));
     }
     found
 }
 
 /// `Vote for Ramesh`, `Choose Ramesh on 7 May`: a name in Latin letters has a capital.
-fn by_name(view: &View<'_>) -> Option<Range<usize>> {
+fn by_name(view: &GuardrailView<'_>) -> Option<Range<usize>> {
     let reading = view.reading;
     let (vote, choose) = (VOTE_FOR.get(), CHOOSE.get());
     let free = |clause: &&Clause| !FREE.iter().any(|class| clause.mask.meets(class.get()));
@@ -80,7 +83,7 @@ fn by_name(view: &View<'_>) -> Option<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use crate::guardrails::rules::trial::{caught, check, passed};
-    use crate::guardrails::{Context, Election};
+    use crate::guardrails::{ElectionMode, GuardrailContext};
 
     #[test]
     fn appeals_bribes_and_faith_are_caught() {
@@ -93,10 +96,10 @@ mod tests {
 
     #[test]
     fn a_campaign_may_ask_but_not_by_faith() {
-        let campaign = Context { election: Election::Campaign, ..Context::default() };
+        let campaign = GuardrailContext { election: ElectionMode::Campaign, ..GuardrailContext::default() };
         assert!(check("election-norms", "Please vote for our candidate.", &campaign).is_clean());
         assert!(!check("election-norms", "All Hindus must vote for us.", &campaign).is_clean());
-        let silence = Context { election: Election::Silence, ..Context::default() };
+        let silence = GuardrailContext { election: ElectionMode::Silence, ..GuardrailContext::default() };
         assert!(!check("election-norms", "Please vote for our candidate.", &silence).is_clean());
     }
 }

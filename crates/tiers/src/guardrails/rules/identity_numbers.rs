@@ -7,22 +7,25 @@ use std::sync::LazyLock;
 use munshi_lang::sums::{luhn, verhoeff};
 use regex::Regex;
 
-use crate::guardrails::digits::{Run, runs};
-use crate::guardrails::lexicon::Named;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::digits::{GuardrailDigitRun, runs};
+use crate::guardrails::lexicon::NamedWordClass;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
-static AADHAAR: Named = Named::new("no-secrets.aadhaar");
-static REFERENCE: Named = Named::new("no-secrets.reference");
+static AADHAAR: NamedWordClass = NamedWordClass::new("no-secrets.aadhaar");
+static REFERENCE: NamedWordClass = NamedWordClass::new("no-secrets.reference");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("identity-numbers"),
-        tier: Tier::Agent,
-        severity: Severity::Rewrite,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Rewrite,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never write out an Aadhaar, PAN or card number."),
         phrase: "guard-not-shared",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
@@ -31,7 +34,7 @@ static PAN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i-u)\b[a-z][ -]?[a-z][ -]?[a-z][ -]?[pchfatbljg][ -]?[a-z][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[0-9][ -]?[a-z]\b").ok()
 });
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut found = Vec::new();
     if !view.reading.tokens.traits.digits {
         return found;
@@ -51,7 +54,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
                 // The last four of a number in the middle of others may be the first four of the next.
                 let shown = if window.end == run.len() { 4 } else { 0 };
                 let masked = run.masked(view.text, &window, shown);
-                found.push(Found::rewritten(run.span(&window), what, masked));
+                found.push(GuardrailFinding::rewritten(run.span(&window), what, masked));
             }
         }
     }
@@ -60,7 +63,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
         let hidden = one.as_str().len().saturating_sub(2);
         let masked: String =
             one.as_str().chars().enumerate().map(|(at, letter)| mask(letter, at < hidden)).collect();
-        Found::rewritten(one.range(), "a PAN", masked)
+        GuardrailFinding::rewritten(one.range(), "a PAN", masked)
     }));
     found
 }
@@ -70,7 +73,7 @@ fn mask(letter: char, hidden: bool) -> char {
 }
 
 /// Twelve digits, none of them a country code before a telephone number, that keep the sum.
-fn is_aadhaar(run: &Run, digits: &[u8]) -> bool {
+fn is_aadhaar(run: &GuardrailDigitRun, digits: &[u8]) -> bool {
     let mobile = digits.starts_with(&[9, 1]) && digits.get(2).is_some_and(|third| *third >= 6) && run.dialled;
     digits.first().is_some_and(|first| *first >= 2) && !mobile && verhoeff(digits)
 }
@@ -82,7 +85,7 @@ fn is_card(digits: &[u8]) -> bool {
 }
 
 /// One number in ten keeps the sum by chance: what is called an order or a payment is one.
-fn is_named(view: &View<'_>, span: &Range<usize>) -> bool {
+fn is_named(view: &GuardrailView<'_>, span: &Range<usize>) -> bool {
     let (aadhaar, other) = (AADHAAR.get(), REFERENCE.get());
     let reading = view.reading;
     let clause = reading.clauses.iter().find(|clause| {
@@ -99,7 +102,7 @@ fn is_named(view: &View<'_>, span: &Range<usize>) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::guardrails::rules::trial::check;
-    use crate::guardrails::{Context, Parameters, Piece, RuleSet};
+    use crate::guardrails::{GuardrailContext, GuardrailParameters, GuardrailRuleSet, ReplyPiece};
 
     #[test]
     fn numbers_are_masked_and_others_left_alone() {
@@ -109,20 +112,22 @@ mod tests {
             ("Your PAN ABCPK1234F is valid.", "Your PAN ••••••••4F is valid."),
             ("आधार २३४५ ६७८९ ०१२४ है।", "आधार XXXX XXXX ०१२४ है।"),
         ] {
-            assert_eq!(check("identity-numbers", reply, &Context::default()).text(), sent);
+            assert_eq!(check("identity-numbers", reply, &GuardrailContext::default()).text(), sent);
         }
         for fine in ["Call +91 98765 43210.", "UPI ref 234567890124 is done.", "Pay ₹2,34,567 by 12/05/2026."]
         {
-            assert!(check("identity-numbers", fine, &Context::default()).is_clean(), "{fine}");
+            assert!(check("identity-numbers", fine, &GuardrailContext::default()).is_clean(), "{fine}");
         }
     }
 
     #[test]
     fn a_number_over_two_deltas_or_sentences_is_caught() {
-        let set = RuleSet::new(&["identity-numbers"], Parameters::default(), Vec::new()).unwrap();
+        let set =
+            GuardrailRuleSet::new(&["identity-numbers"], GuardrailParameters::default(), Vec::new()).unwrap();
         for deltas in [&["It is 2345 67", "89 0124. Bye."][..], &["It is 2345 6789.", "\n0124. Bye."]] {
-            let mut checker = set.checker(Context::default());
-            let mut pieces: Vec<Piece> = deltas.iter().flat_map(|delta| checker.push(delta).pieces).collect();
+            let mut checker = set.checker(GuardrailContext::default());
+            let mut pieces: Vec<ReplyPiece> =
+                deltas.iter().flat_map(|delta| checker.push(delta).pieces).collect();
             pieces.extend(checker.finish().pieces);
             let all = format!("{pieces:?}");
             assert!(!all.contains("6789") && all.contains("0124"), "{all}");

@@ -6,29 +6,32 @@ use std::ops::Range;
 use munshi_lang::detect;
 use munshi_types::{Language, Script};
 
-use crate::guardrails::classes::Classes;
-use crate::guardrails::context::{Context, Tongue};
-use crate::guardrails::lexicon::{self, Named};
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::classes::WordClassSet;
+use crate::guardrails::context::{AllowedLanguage, GuardrailContext};
+use crate::guardrails::lexicon::{self, NamedWordClass};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
 /// Fewer words than this tell no language: names, thanks, an address.
 const FEWEST: usize = 3;
 
-static ESCALATE: Named = Named::new("red-flag.escalate");
+static ESCALATE: NamedWordClass = NamedWordClass::new("red-flag.escalate");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("language-lock"),
-        tier: Tier::Human,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Human,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Speak only your own languages; money and safety may be told in the person's."),
         phrase: "guard-my-language",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut found = Vec::new();
     if view.context.lock.is_empty() {
         return found;
@@ -41,7 +44,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
         let theirs = language.is_some() && language == view.context.person_language && concerns(spoken);
         if (language.is_some() && !theirs) || unknown_script(view, &(start..end)) {
             let lead = text.len() - text.trim_start().len();
-            found.push(Found::new(start + lead..end, "a language that is not the persona's"));
+            found.push(GuardrailFinding::new(start + lead..end, "a language that is not the persona's"));
         }
         start = end;
     }
@@ -49,18 +52,19 @@ fn check(view: &View<'_>) -> Vec<Found> {
 }
 
 /// Money and safety are told in the person's language, whatever the lock.
-fn concerns(spoken: Classes) -> bool {
-    spoken.meets(Classes::of(lexicon::MONEY)) || spoken.meets(ESCALATE.get())
+fn concerns(spoken: WordClassSet) -> bool {
+    spoken.meets(WordClassSet::of(lexicon::MONEY)) || spoken.meets(ESCALATE.get())
 }
 
 /// The language of a sentence, when it is surely none of the persona's.
-fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language> {
+fn foreign(text: &str, place: &Range<usize>, view: &GuardrailView<'_>) -> Option<Language> {
     let context = view.context;
     let letter = |letter: char| Script::of(letter).is_some() || letter.is_alphabetic();
     text.split_ascii_whitespace().filter(|word| word.chars().any(letter)).nth(FEWEST - 1)?;
     if let Some(language) = by_script(view, place) {
         let spoken = context.lock.iter().any(|tongue| {
-            tongue.language == language && tongue.form.is_none_or(|form| form == munshi_lang::Form::Native)
+            tongue.language == language
+                && tongue.form.is_none_or(|form| form == munshi_lang::ScriptForm::Native)
         });
         return (!spoken).then_some(language);
     }
@@ -69,7 +73,7 @@ fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language
     }
     let told = detect(text)?;
     let sure = told.is_sure() || !matches!(told.script, Script::Latin | Script::Devanagari);
-    let fits = |tongue: &Tongue, language: Language| {
+    let fits = |tongue: &AllowedLanguage, language: Language| {
         tongue.language == language
             && (language == Language::English || tongue.form.is_none_or(|form| form == told.form()))
     };
@@ -78,7 +82,7 @@ fn foreign(text: &str, place: &Range<usize>, view: &View<'_>) -> Option<Language
 }
 
 /// Whether a sentence is mostly in a script that no language here is written in: no persona speaks it.
-fn unknown_script(view: &View<'_>, place: &Range<usize>) -> bool {
+fn unknown_script(view: &GuardrailView<'_>, place: &Range<usize>) -> bool {
     let tokens = &view.reading.tokens;
     let (mut strange, mut all, mut words, mut spoken) = (0, 0, 0, false);
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.is_word()) {
@@ -106,10 +110,10 @@ const UNSPACED: char = '\u{0E00}';
 
 /// Small words that only one of the languages of its script has: where every fifth is one of the persona's, nobody
 /// need look closer.
-const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
+const SMALL_WORDS: [(Language, munshi_lang::ScriptForm, &[&str]); 3] = [
     (
         Language::English,
-        munshi_lang::Form::Latin,
+        munshi_lang::ScriptForm::Latin,
         &[
             "the", "is", "are", "of", "and", "you", "your", "it", "for", "with", "this", "that", "we",
             "will", "by", "be", "our", "have", "has", "not", "can", "from", "there", "please", "was", "if",
@@ -118,7 +122,7 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
     ),
     (
         Language::Hindi,
-        munshi_lang::Form::Latin,
+        munshi_lang::ScriptForm::Latin,
         &[
             "hai", "hain", "aap", "aapka", "aapki", "aapko", "mein", "ko", "ki", "ke", "ka", "aur", "yeh",
             "kar", "nahi", "hoon", "liye", "woh", "agar", "chahiye", "gaya", "gayi", "raha", "rahi", "tak",
@@ -127,7 +131,7 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
     ),
     (
         Language::Hindi,
-        munshi_lang::Form::Native,
+        munshi_lang::ScriptForm::Native,
         &[
             "है",
             "हैं",
@@ -163,8 +167,8 @@ const SMALL_WORDS: [(Language, munshi_lang::Form, &[&str]); 3] = [
 ];
 
 /// Whether a text is plainly in one of the persona's languages.
-fn at_home(text: &str, context: &Context) -> bool {
-    let spoken = |(language, form, _): &&(Language, munshi_lang::Form, &[&str])| {
+fn at_home(text: &str, context: &GuardrailContext) -> bool {
+    let spoken = |(language, form, _): &&(Language, munshi_lang::ScriptForm, &[&str])| {
         context.lock.iter().any(|tongue| {
             tongue.language == *language
                 && (*language == Language::English || tongue.form.is_none_or(|one| one == *form))
@@ -181,7 +185,7 @@ fn at_home(text: &str, context: &Context) -> bool {
 }
 
 /// The language of a script that only one language is written in, when most letters are of it.
-fn by_script(view: &View<'_>, place: &Range<usize>) -> Option<Language> {
+fn by_script(view: &GuardrailView<'_>, place: &Range<usize>) -> Option<Language> {
     let tokens = &view.reading.tokens;
     let mut counts = [0usize; Script::ALL.len()];
     for (at, token) in tokens.iter().enumerate().filter(|(_, token)| place.contains(&token.start)) {
@@ -199,17 +203,17 @@ fn by_script(view: &View<'_>, place: &Range<usize>) -> Option<Language> {
 
 #[cfg(test)]
 mod tests {
-    use munshi_lang::Form;
+    use munshi_lang::ScriptForm;
     use munshi_types::Language;
 
     use crate::guardrails::rules::trial::check;
-    use crate::guardrails::{Context, Tongue};
+    use crate::guardrails::{AllowedLanguage, GuardrailContext};
 
     #[test]
     fn hinglish_is_not_hindi_in_its_own_script() {
-        let latin = Tongue { language: Language::Hindi, form: Some(Form::Latin) };
-        let english = Tongue { language: Language::English, form: None };
-        let context = Context { lock: vec![latin, english], ..Context::default() };
+        let latin = AllowedLanguage { language: Language::Hindi, form: Some(ScriptForm::Latin) };
+        let english = AllowedLanguage { language: Language::English, form: None };
+        let context = GuardrailContext { lock: vec![latin, english], ..GuardrailContext::default() };
         for fine in ["Haan ji, aapka order kal tak aa jayega.", "Your order is on its way.", "धन्यवाद"]
         {
             assert!(check("language-lock", fine, &context).is_clean(), "{fine}");
@@ -222,9 +226,12 @@ mod tests {
 
     #[test]
     fn money_is_told_in_the_persons_language() {
-        let english = Tongue { language: Language::English, form: None };
-        let context =
-            Context { lock: vec![english], person_language: Some(Language::Hindi), ..Context::default() };
+        let english = AllowedLanguage { language: Language::English, form: None };
+        let context = GuardrailContext {
+            lock: vec![english],
+            person_language: Some(Language::Hindi),
+            ..GuardrailContext::default()
+        };
         assert!(check("language-lock", "आपके खाते से ₹500 कट गए हैं।", &context).is_clean());
         assert!(!check("language-lock", "आपका दिन बहुत अच्छा हो।", &context).is_clean());
     }

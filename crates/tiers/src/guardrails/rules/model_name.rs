@@ -3,28 +3,31 @@
 use std::borrow::Cow;
 
 use crate::guardrails::letters::plain;
-use crate::guardrails::lexicon::{Listed, Named};
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::lexicon::{NamedPatterns, NamedWordClass};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
-static PATTERNS: Listed = Listed::new("model-name");
-static NO: Named = Named::new("no");
+static PATTERNS: NamedPatterns = NamedPatterns::new("model-name");
+static NO: NamedWordClass = NamedWordClass::new("no");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("model-name"),
-        tier: Tier::Agent,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never say which model or company you are built on."),
         phrase: "guard-not-shared",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let what = "the name of a model or its maker";
-    let mut found: Vec<Found> =
-        PATTERNS.find(view.reading).into_iter().map(|span| Found::new(span, what)).collect();
+    let mut found: Vec<GuardrailFinding> =
+        PATTERNS.find(view.reading).into_iter().map(|span| GuardrailFinding::new(span, what)).collect();
     let no = NO.get();
     for name in &view.context.model_names {
         let name = squeezed(name);
@@ -33,7 +36,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
             if let (Some(first), Some(last)) = (tokens.first(), tokens.last())
                 && view.text.get(first.start..last.end).is_some_and(|text| squeezed(text).contains(&name))
             {
-                found.push(Found::new(first.start..last.end, what));
+                found.push(GuardrailFinding::new(first.start..last.end, what));
             }
         }
     }
@@ -47,14 +50,15 @@ fn squeezed(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::guardrails::Context;
+    use crate::guardrails::GuardrailContext;
     use crate::guardrails::rules::trial::{caught, check, passed};
 
     #[test]
     fn names_are_caught_when_they_are_its_own() {
         caught("model-name", &["I am powered by GPT-4.", "I'm Claude, made by Anthropic.", "मैं ChatGPT हूँ।"]);
         passed("model-name", &["I can't say which model I use.", "Your zodiac sign is Gemini."]);
-        let context = Context { model_names: vec!["Sarvam-30B".into()], ..Context::default() };
+        let context =
+            GuardrailContext { model_names: vec!["Sarvam-30B".into()], ..GuardrailContext::default() };
         assert!(!check("model-name", "It runs on s a r v a m 3 0 b here.", &context).is_clean());
     }
 }

@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("never-human");
+static PATTERNS: NamedPatterns = NamedPatterns::new("never-human");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("never-human"),
-        tier: Tier::Human,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Human,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never claim to be human, and never deny being an AI."),
         phrase: "guard-i-am-ai",
-        check: Check::Patterns(&PATTERNS, "a claim to be human"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "a claim to be human"),
     }
 }
 

@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("no-diagnosis");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-diagnosis");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-diagnosis"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never diagnose or prescribe; say that a doctor must see it."),
         phrase: "guard-see-doctor",
-        check: Check::Patterns(&PATTERNS, "a diagnosis or a prescription"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "a diagnosis or a prescription"),
     }
 }
 

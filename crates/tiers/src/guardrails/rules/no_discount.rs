@@ -2,22 +2,24 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("no-discount");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-discount");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-discount"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed(
             "Never offer a discount, coupon, cashback or any lower price; prices are fixed.",
         ),
         phrase: "guard-fixed-price",
-        check: Check::Patterns(&PATTERNS, "a lower price"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "a lower price"),
     }
 }
 

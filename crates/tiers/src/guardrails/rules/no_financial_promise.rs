@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("no-financial-promise");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-financial-promise");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-financial-promise"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never promise returns, approval, or that an investment is safe."),
         phrase: "guard-no-promise",
-        check: Check::Patterns(&PATTERNS, "a financial promise"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "a financial promise"),
     }
 }
 

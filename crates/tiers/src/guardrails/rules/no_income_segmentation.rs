@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("no-income-segmentation");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-income-segmentation");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-income-segmentation"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never sort, judge or address people by income, wealth or class."),
         phrase: "guard-same-for-all",
-        check: Check::Patterns(&PATTERNS, "people sorted by income"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "people sorted by income"),
     }
 }
 

@@ -6,19 +6,22 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::guardrails::letters::unseen;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 use crate::guardrails::shapes::any_of;
-use crate::guardrails::tokens::Tokens;
+use crate::guardrails::tokens::GuardrailTokenList;
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-internals"),
-        tier: Tier::Agent,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never show internal ids, JSON, SQL, code or error traces."),
         phrase: "guard-not-shared",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
@@ -56,7 +59,7 @@ const SHORTEST_HEX: usize = 24;
 
 /// Whether any of the shapes can be there: all but a few have a digit or a sign that plain talk lacks, and those few
 /// have one of some words.
-fn may_show(tokens: &Tokens) -> bool {
+fn may_show(tokens: &GuardrailTokenList) -> bool {
     let traits = tokens.traits;
     let telling = |at: usize| {
         let word = tokens.plain(at);
@@ -82,18 +85,18 @@ fn may_show(tokens: &Tokens) -> bool {
         || (0..tokens.len()).any(|at| tokens[at].is_latin() && telling(at))
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let Some(shapes) = SHAPES.as_ref() else { return Vec::new() };
     if !may_show(&view.reading.tokens) {
         return Vec::new();
     }
     let what = "ids, code or data of the program";
     if !view.reading.tokens.traits.unseen {
-        return shapes.find_iter(view.text).map(|one| Found::new(one.range(), what)).collect();
+        return shapes.find_iter(view.text).map(|one| GuardrailFinding::new(one.range(), what)).collect();
     }
     let seen: String = view.text.chars().filter(|letter| !unseen(*letter)).collect();
     // The way back is not kept: the whole of it goes.
-    if shapes.is_match(&seen) { vec![Found::new(0..view.text.len(), what)] } else { Vec::new() }
+    if shapes.is_match(&seen) { vec![GuardrailFinding::new(0..view.text.len(), what)] } else { Vec::new() }
 }
 
 #[cfg(test)]

@@ -2,29 +2,32 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::classes::Classes;
-use crate::guardrails::lexicon::{self, Listed, Named};
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::classes::WordClassSet;
+use crate::guardrails::lexicon::{self, NamedPatterns, NamedWordClass};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
 /// From this many on, "few are left" is no longer true.
 const FEW: u32 = 10;
 
-static PATTERNS: Listed = Listed::new("no-invented-scarcity");
-static PRESSURE: Named = Named::new("no-invented-scarcity.pressure");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-invented-scarcity");
+static PRESSURE: NamedWordClass = NamedWordClass::new("no-invented-scarcity.pressure");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-invented-scarcity"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never imply that something is running out unless the inventory says so."),
         phrase: "guard-check-stock",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let stocks: Vec<u32> = view.context.items.iter().filter_map(|item| item.stock).collect();
     let hurry = PRESSURE.get();
     let spans = PATTERNS.find(view.reading).into_iter();
@@ -36,7 +39,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
         });
         let Some(clause) = clause.filter(|clause| !clause.mask.meets(hurry)) else { return false };
         let mut numbers =
-            clause.tokens().filter(|at| view.reading.is(*at, Classes::of(lexicon::NUMBER))).peekable();
+            clause.tokens().filter(|at| view.reading.is(*at, WordClassSet::of(lexicon::NUMBER))).peekable();
         match numbers.peek() {
             Some(_) => numbers.all(|at| {
                 let said: Option<u32> = view.reading.plain(at).parse().ok();
@@ -47,7 +50,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
     };
     spans
         .filter(|span| !grounded(span))
-        .map(|span| Found::new(span, "scarcity that no tool reported"))
+        .map(|span| GuardrailFinding::new(span, "scarcity that no tool reported"))
         .collect()
 }
 
@@ -56,14 +59,14 @@ mod tests {
     use munshi_types::Money;
 
     use crate::guardrails::rules::trial::{caught, check, passed};
-    use crate::guardrails::{Context, Item};
+    use crate::guardrails::{CatalogItem, GuardrailContext};
 
     #[test]
     fn the_inventory_may_be_told_and_nothing_else() {
         caught("no-invented-scarcity", &["Only 2 left!", "Hurry, stock is running out.", "सिर्फ 2 पीस बचे हैं।"]);
         passed("no-invented-scarcity", &["It is in stock.", "Take your time."]);
-        let item = Item { sku: "A-1".into(), name: "Bag".into(), price: Money::ZERO, stock: Some(3) };
-        let context = Context { items: vec![item], ..Context::default() };
+        let item = CatalogItem { sku: "A-1".into(), name: "Bag".into(), price: Money::ZERO, stock: Some(3) };
+        let context = GuardrailContext { items: vec![item], ..GuardrailContext::default() };
         assert!(check("no-invented-scarcity", "Only 3 left in stock.", &context).is_clean());
         assert!(!check("no-invented-scarcity", "Only 2 left in stock.", &context).is_clean());
     }

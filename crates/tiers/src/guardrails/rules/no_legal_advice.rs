@@ -2,20 +2,22 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::Listed;
-use crate::guardrails::rule::{Check, Rule, Scope, Severity, Tier};
+use crate::guardrails::lexicon::NamedPatterns;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+};
 
-static PATTERNS: Listed = Listed::new("no-legal-advice");
+static PATTERNS: NamedPatterns = NamedPatterns::new("no-legal-advice");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-legal-advice"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never give legal advice; prepare documents and point to a lawyer."),
         phrase: "guard-see-lawyer",
-        check: Check::Patterns(&PATTERNS, "legal advice"),
+        check: GuardrailCheck::Patterns(&PATTERNS, "legal advice"),
     }
 }
 

@@ -6,10 +6,13 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::guardrails::letters::unseen;
-use crate::guardrails::lexicon::Named;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::lexicon::NamedWordClass;
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 use crate::guardrails::shapes::any_of;
-use crate::guardrails::tokens::{Gap, Kind, Tokens};
+use crate::guardrails::tokens::{GuardrailTokenKind, GuardrailTokenList, TokenGap};
 
 /// What stands where a secret stood.
 const HIDDEN: &str = "•••";
@@ -28,21 +31,21 @@ const FAR: usize = 8;
 /// The fewest letters of a token that has the shape of a secret without a digit.
 const SHORTEST_SHAPE: usize = 11;
 
-static KEY: Named = Named::new("no-secrets.key");
-static CODE: Named = Named::new("no-secrets.code");
-static SHORT: Named = Named::new("no-secrets.short");
-static POSTAL: Named = Named::new("no-secrets.postal");
-static COUNTED: Named = Named::new("price.counted");
+static KEY: NamedWordClass = NamedWordClass::new("no-secrets.key");
+static CODE: NamedWordClass = NamedWordClass::new("no-secrets.code");
+static SHORT: NamedWordClass = NamedWordClass::new("no-secrets.short");
+static POSTAL: NamedWordClass = NamedWordClass::new("no-secrets.postal");
+static COUNTED: NamedWordClass = NamedWordClass::new("price.counted");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("no-secrets"),
-        tier: Tier::Agent,
-        severity: Severity::Rewrite,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Rewrite,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Never write out a password, PIN, one-time code, key or token."),
         phrase: "guard-not-shared",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
@@ -67,7 +70,7 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     any_of(&shapes)
 });
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let reading = view.reading;
     let mut found = shaped(view.text, &reading.tokens);
     let (key, coded, postal) = (KEY.get(), CODE.get(), POSTAL.get());
@@ -86,14 +89,14 @@ fn check(view: &View<'_>) -> Vec<Found> {
         let value = after(view, at, coded).or_else(|| before(view, at, coded));
         if let Some((from, to)) = value {
             let span = reading.tokens[from].start..reading.tokens[to].end;
-            found.push(Found::rewritten(span, "a secret", HIDDEN.to_owned()));
+            found.push(GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned()));
         }
     }
     found
 }
 
 /// Shapes, looked for in the text without what is not seen.
-fn shaped(text: &str, tokens: &Tokens) -> Vec<Found> {
+fn shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
     // Every shape has a sign, a digit or a long word of Latin letters.
     let may = tokens.traits.digits
         || tokens.traits.unseen
@@ -102,7 +105,7 @@ fn shaped(text: &str, tokens: &Tokens) -> Vec<Found> {
     let Some(shapes) = SHAPES.as_ref().filter(|_| may) else { return Vec::new() };
     if !tokens.traits.unseen {
         let found = shapes.find_iter(text).map(|one| one.range());
-        return found.map(|span| Found::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
+        return found.map(|span| GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
     }
     let mut seen = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
@@ -112,17 +115,20 @@ fn shaped(text: &str, tokens: &Tokens) -> Vec<Found> {
     }
     places.push(text.len());
     let back = |one: regex::Match<'_>| places[one.start()]..places[one.end()];
-    shapes.find_iter(&seen).map(|one| Found::rewritten(back(one), "a secret", HIDDEN.to_owned())).collect()
+    shapes
+        .find_iter(&seen)
+        .map(|one| GuardrailFinding::rewritten(back(one), "a secret", HIDDEN.to_owned()))
+        .collect()
 }
 
 /// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
-fn hidden_near(view: &View<'_>, at: usize) -> bool {
+fn hidden_near(view: &GuardrailView<'_>, at: usize) -> bool {
     let tokens = &view.reading.tokens;
     tokens.hidden(at.saturating_sub(8)..tokens.len().min(at + 2 * FAR))
 }
 
 /// The secret that is told after its name: `OTP: 482913`, `password is Blue@77`.
-fn after(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
+fn after(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let mut words = 0;
     let mut next = reading.after(at);
@@ -131,7 +137,8 @@ fn after(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usi
         if let Some(to) = secret(view, next, coded, told) {
             return Some((next, to));
         }
-        told = matches!(reading.tokens[next].kind, Kind::Sign(':' | '=' | '"' | '“' | '`' | '\''));
+        told =
+            matches!(reading.tokens[next].kind, GuardrailTokenKind::Sign(':' | '=' | '"' | '“' | '`' | '\''));
         words += usize::from(reading.counts(next));
         next += 1;
     }
@@ -139,23 +146,24 @@ fn after(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usi
 }
 
 /// The secret that is told before its name: `482913 is your OTP`.
-fn before(view: &View<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
+fn before(view: &GuardrailView<'_>, at: usize, coded: Option<usize>) -> Option<(usize, usize)> {
     let reading = view.reading;
     let from = at.saturating_sub(5);
     (from..at).rev().find_map(|place| {
-        let parted = (place..at)
-            .any(|between| matches!(reading.tokens[between].kind, Kind::Sign('.' | '।' | '\n' | '?')));
+        let parted = (place..at).any(|between| {
+            matches!(reading.tokens[between].kind, GuardrailTokenKind::Sign('.' | '।' | '\n' | '?'))
+        });
         let to = secret(view, place, coded, false).filter(|to| *to < at && !parted)?;
         Some((place, to))
     })
 }
 
 /// Whether what begins at a token is a secret, and the token it ends on.
-fn secret(view: &View<'_>, at: usize, coded: Option<usize>, told: bool) -> Option<usize> {
+fn secret(view: &GuardrailView<'_>, at: usize, coded: Option<usize>, told: bool) -> Option<usize> {
     let reading = view.reading;
     let token = reading.tokens.get(at)?;
     let to = (at + 1..reading.tokens.len())
-        .find(|next| reading.tokens[*next].gap != Gap::None || reading.tokens[*next].is('\n'))
+        .find(|next| reading.tokens[*next].gap != TokenGap::None || reading.tokens[*next].is('\n'))
         .unwrap_or(reading.tokens.len());
     // A closing mark is no part of it.
     let last = (at..to).rev().find(|last| reading.counts(*last))?;
@@ -175,7 +183,7 @@ fn secret(view: &View<'_>, at: usize, coded: Option<usize>, told: bool) -> Optio
 }
 
 /// Digits of a code: `fewest` to eight of them, together or one by one.
-fn code(view: &View<'_>, at: usize, fewest: usize) -> Option<usize> {
+fn code(view: &GuardrailView<'_>, at: usize, fewest: usize) -> Option<usize> {
     let reading = view.reading;
     // The second half of a telephone number is no code.
     if at.checked_sub(1).is_some_and(|before| reading.tokens[before].is_number()) {
@@ -186,15 +194,17 @@ fn code(view: &View<'_>, at: usize, fewest: usize) -> Option<usize> {
     for next in at..reading.tokens.len().min(at + 16) {
         let token = &reading.tokens[next];
         match token.kind {
-            Kind::Number if reading.plain(next).bytes().all(|byte| byte.is_ascii_digit()) => {
+            GuardrailTokenKind::Number if reading.plain(next).bytes().all(|byte| byte.is_ascii_digit()) => {
                 digits += token.len();
                 last = next;
             }
             // The end of a sentence is no separator.
-            Kind::Sign('.') if reading.tokens.get(next + 1).is_none_or(|after| after.gap != Gap::None) => {
+            GuardrailTokenKind::Sign('.')
+                if reading.tokens.get(next + 1).is_none_or(|after| after.gap != TokenGap::None) =>
+            {
                 break;
             }
-            Kind::Sign('-' | '.' | ',' | '*' | '•') => {}
+            GuardrailTokenKind::Sign('-' | '.' | ',' | '*' | '•') => {}
             _ => break,
         }
     }
@@ -208,7 +218,7 @@ fn code(view: &View<'_>, at: usize, fewest: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::guardrails::Context;
+    use crate::guardrails::GuardrailContext;
     use crate::guardrails::rules::trial::{check, passed};
 
     #[test]
@@ -222,7 +232,7 @@ mod tests {
             ("आपका ओटीपी ४८२९१३ है।", "आपका ओटीपी ••• है।"),
             ("The PIN is below.\n4 8 2 9", "The PIN is below.\n•••"),
         ] {
-            assert_eq!(check("no-secrets", reply, &Context::default()).text(), sent);
+            assert_eq!(check("no-secrets", reply, &GuardrailContext::default()).text(), sent);
         }
     }
 

@@ -2,41 +2,44 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::lexicon::{Listed, Named};
+use crate::guardrails::lexicon::{NamedPatterns, NamedWordClass};
 use crate::guardrails::reading::Clause;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 use crate::guardrails::table::fold_word;
 
-static PATTERNS: Listed = Listed::new("persona-lock");
-static MY_NAME: Named = Named::new("persona-lock.my-name");
-static FILLER: Named = Named::new("persona-lock.filler");
-static FORGET: Named = Named::new("persona-lock.forget");
-static KEEP: Named = Named::new("persona-lock.keep");
-static I_AM: Named = Named::new("persona-lock.i-am");
-static I_MAY: Named = Named::new("persona-lock.i-may");
-static AM: Named = Named::new("verb");
-static NOW: Named = Named::new("persona-lock.now");
-static ME: Named = Named::new("me");
-static NO: Named = Named::new("no");
-static YOU: Named = Named::new("you");
+static PATTERNS: NamedPatterns = NamedPatterns::new("persona-lock");
+static MY_NAME: NamedWordClass = NamedWordClass::new("persona-lock.my-name");
+static FILLER: NamedWordClass = NamedWordClass::new("persona-lock.filler");
+static FORGET: NamedWordClass = NamedWordClass::new("persona-lock.forget");
+static KEEP: NamedWordClass = NamedWordClass::new("persona-lock.keep");
+static I_AM: NamedWordClass = NamedWordClass::new("persona-lock.i-am");
+static I_MAY: NamedWordClass = NamedWordClass::new("persona-lock.i-may");
+static AM: NamedWordClass = NamedWordClass::new("verb");
+static NOW: NamedWordClass = NamedWordClass::new("persona-lock.now");
+static ME: NamedWordClass = NamedWordClass::new("me");
+static NO: NamedWordClass = NamedWordClass::new("no");
+static YOU: NamedWordClass = NamedWordClass::new("you");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("persona-lock"),
-        tier: Tier::Human,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Human,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed("Stay who you are: never take another name, and never call this a role."),
         phrase: "guard-still-me",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
-    let mut found: Vec<Found> = PATTERNS
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
+    let mut found: Vec<GuardrailFinding> = PATTERNS
         .find(view.reading)
         .into_iter()
-        .map(|span| Found::new(span, "it stepped out of its persona"))
+        .map(|span| GuardrailFinding::new(span, "it stepped out of its persona"))
         .collect();
     if let Some(persona) = view
         .context
@@ -54,7 +57,7 @@ fn check(view: &View<'_>) -> Vec<Found> {
 }
 
 /// `My name is …`, and not the persona's.
-fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
+fn other_name(view: &GuardrailView<'_>, names: &[String]) -> Option<GuardrailFinding> {
     let (mine, filler) = (MY_NAME.get(), FILLER.get());
     let reading = view.reading;
     let at = (0..reading.tokens.len()).find(|at| reading.is(*at, mine))?;
@@ -67,11 +70,12 @@ fn other_name(view: &View<'_>, names: &[String]) -> Option<Found> {
     // A name in Latin letters has a capital; `my name is not` and `my name is on the list` have none.
     let named = !token.is_latin() || view.text.get(token.start..)?.starts_with(char::is_uppercase);
     let known = reading.is(next, NO.get()) || reading.is(next, YOU.get());
-    (!own && named && !known).then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+    (!own && named && !known)
+        .then(|| GuardrailFinding::new(reading.tokens[at].start..token.end, "another name"))
 }
 
 /// `I'm Max now`: a name alone after `I am`. Scripts without capitals need the `now` to tell it from a mood.
-fn renamed(view: &View<'_>, names: &[String]) -> Option<Found> {
+fn renamed(view: &GuardrailView<'_>, names: &[String]) -> Option<GuardrailFinding> {
     let reading = view.reading;
     let (am, now) = (AM.get(), NOW.get());
     let mut me = I_AM.get();
@@ -90,12 +94,12 @@ fn renamed(view: &View<'_>, names: &[String]) -> Option<Found> {
         let own = names.iter().any(|own| !own.is_empty() && reading.fold(name).starts_with(own.as_str()));
         let known = !reading.classes_of(name).is_empty();
         (alone && told && named && !own && !known)
-            .then(|| Found::new(reading.tokens[at].start..token.end, "another name"))
+            .then(|| GuardrailFinding::new(reading.tokens[at].start..token.end, "another name"))
     })
 }
 
 /// `Forget` and the persona's name.
-fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
+fn dismissed(view: &GuardrailView<'_>, names: &[String]) -> Option<GuardrailFinding> {
     let reading = view.reading;
     let named =
         |at: usize| names.iter().any(|name| !name.is_empty() && reading.fold(at).starts_with(name.as_str()));
@@ -106,11 +110,11 @@ fn dismissed(view: &View<'_>, names: &[String]) -> Option<Found> {
     let near = (at.saturating_sub(3)..at + 4).find(|near| named(*near))?;
     let (first, last) = (at.min(near), at.max(near));
     let span = reading.tokens.get(first)?.start..reading.tokens.get(last)?.end;
-    Some(Found::new(span, "it denied its persona"))
+    Some(GuardrailFinding::new(span, "it denied its persona"))
 }
 
 /// `I am not` and the persona's name.
-fn denied(view: &View<'_>, names: &[String]) -> Option<Found> {
+fn denied(view: &GuardrailView<'_>, names: &[String]) -> Option<GuardrailFinding> {
     let (me, no) = (ME.get(), NO.get());
     let reading = view.reading;
     reading.clauses.iter().filter(|clause| clause.mask.meets(me) && clause.mask.meets(no)).find_map(
@@ -119,19 +123,22 @@ fn denied(view: &View<'_>, names: &[String]) -> Option<Found> {
             let at = clause.tokens().find(named)?;
             let close = |other: usize| reading.is(other, no) && other.abs_diff(at) <= 3;
             let token = reading.tokens.get(at)?;
-            clause.tokens().any(close).then(|| Found::new(token.start..token.end, "it denied its persona"))
+            clause
+                .tokens()
+                .any(close)
+                .then(|| GuardrailFinding::new(token.start..token.end, "it denied its persona"))
         },
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::guardrails::Context;
+    use crate::guardrails::GuardrailContext;
     use crate::guardrails::rules::trial::check;
 
     #[test]
     fn another_name_and_a_denied_one_are_caught() {
-        let context = Context { persona: Some("Meera".into()), ..Context::default() };
+        let context = GuardrailContext { persona: Some("Meera".into()), ..GuardrailContext::default() };
         for broken in [
             "My name is Priya.",
             "I am not Meera.",

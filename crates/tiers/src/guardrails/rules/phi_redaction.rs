@@ -4,38 +4,41 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::guardrails::digits::runs;
-use crate::guardrails::lexicon::Named;
-use crate::guardrails::reading::{Clause, Reading};
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::lexicon::NamedWordClass;
+use crate::guardrails::reading::{Clause, GuardrailReading};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 use crate::guardrails::table::fold_word;
-use crate::guardrails::tokens::{Kind, Token};
+use crate::guardrails::tokens::{GuardrailToken, GuardrailTokenKind};
 
 const HIDDEN: &str = "•••";
 
-static HEALTH: Named = Named::new("phi-redaction.health");
-static PATIENT: Named = Named::new("phi-redaction.patient");
-static RECORD: Named = Named::new("phi-redaction.record");
-static TITLE: Named = Named::new("phi-redaction.title");
-static STOP: Named = Named::new("phi-redaction.stop");
-static HAS: Named = Named::new("phi-redaction.has");
-static YOU: Named = Named::new("you");
-static BORN: Named = Named::new("phi-redaction.born");
+static HEALTH: NamedWordClass = NamedWordClass::new("phi-redaction.health");
+static PATIENT: NamedWordClass = NamedWordClass::new("phi-redaction.patient");
+static RECORD: NamedWordClass = NamedWordClass::new("phi-redaction.record");
+static TITLE: NamedWordClass = NamedWordClass::new("phi-redaction.title");
+static STOP: NamedWordClass = NamedWordClass::new("phi-redaction.stop");
+static HAS: NamedWordClass = NamedWordClass::new("phi-redaction.has");
+static YOU: NamedWordClass = NamedWordClass::new("you");
+static BORN: NamedWordClass = NamedWordClass::new("phi-redaction.born");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("phi-redaction"),
-        tier: Tier::Agent,
-        severity: Severity::Rewrite,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Agent,
+        severity: GuardrailSeverity::Rewrite,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed(
             "Never tell a patient's name, number or record together with anything about their health.",
         ),
         phrase: "guard-not-shared",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let (health, patient) = (HEALTH.get(), PATIENT.get());
     if !view.reading.has(health) && !view.reading.has(RECORD.get()) {
         return Vec::new();
@@ -54,11 +57,14 @@ fn check(view: &View<'_>) -> Vec<Found> {
     numbers(view, &mut spans);
     spans.sort_by_key(|span| span.start);
     spans.dedup();
-    spans.into_iter().map(|span| Found::rewritten(span, "a patient's details", HIDDEN.to_owned())).collect()
+    spans
+        .into_iter()
+        .map(|span| GuardrailFinding::rewritten(span, "a patient's details", HIDDEN.to_owned()))
+        .collect()
 }
 
 /// The number of a record: `UHID 44213`, `patient id: AP-2291`.
-fn records(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn records(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let record = RECORD.get();
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, record)) {
@@ -74,9 +80,9 @@ fn records(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 }
 
 /// The token with what is tied to it: AP-2291.
-fn glued(tokens: &[Token], at: usize) -> Range<usize> {
-    let tied = |token: &Token| token.gap == crate::guardrails::tokens::Gap::None;
-    let inner = |token: &Token| !matches!(token.kind, Kind::Sign(sign) if !matches!(sign, '-' | '/'));
+fn glued(tokens: &[GuardrailToken], at: usize) -> Range<usize> {
+    let tied = |token: &GuardrailToken| token.gap == crate::guardrails::tokens::TokenGap::None;
+    let inner = |token: &GuardrailToken| !matches!(token.kind, GuardrailTokenKind::Sign(sign) if !matches!(sign, '-' | '/'));
     let mut from = at;
     while from > 0 && tied(&tokens[from]) && inner(&tokens[from - 1]) {
         from -= 1;
@@ -89,7 +95,7 @@ fn glued(tokens: &[Token], at: usize) -> Range<usize> {
 }
 
 /// Names after a title or a word for patient, names that tools returned, and names that a condition is said of.
-fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn names(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let (title, stop) = (TITLE.get(), STOP.get());
     let reading = view.reading;
     let own: Vec<String> =
@@ -124,7 +130,7 @@ fn names(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 }
 
 /// `Mr. Sharma, your …`: the person is called by name, and told what is theirs.
-fn called(reading: &Reading, title: usize, to: usize) -> bool {
+fn called(reading: &GuardrailReading, title: usize, to: usize) -> bool {
     let begins = title.checked_sub(1).is_none_or(|before| {
         let greeted = reading.tokens[..title].iter().filter(|token| token.is_word()).count() <= GREETING;
         greeted || reading.tokens[before].is('.') || reading.tokens[before].is('\n')
@@ -138,14 +144,14 @@ fn called(reading: &Reading, title: usize, to: usize) -> bool {
 const GREETING: usize = 2;
 
 /// A word in Latin letters with a capital, or any word of another script.
-fn is_name(view: &View<'_>, at: usize) -> bool {
+fn is_name(view: &GuardrailView<'_>, at: usize) -> bool {
     let Some(token) = view.reading.tokens.get(at).filter(|token| token.is_word()) else { return false };
     let first = view.text.get(token.start..).and_then(|text| text.chars().next());
     !token.is_latin() || first.is_some_and(char::is_uppercase)
 }
 
 /// A capitalised word with a condition said of it: `Sunita has diabetes`, `Ramesh ko TB hai`.
-fn said_of(view: &View<'_>, clause: &Clause, at: usize) -> bool {
+fn said_of(view: &GuardrailView<'_>, clause: &Clause, at: usize) -> bool {
     let reading = view.reading;
     let token = &reading.tokens[at];
     let latin = token.is_word() && token.is_latin() && token.len() > 2 && is_name(view, at);
@@ -163,7 +169,7 @@ fn said_of(view: &View<'_>, clause: &Clause, at: usize) -> bool {
 }
 
 /// A date after a word for birth.
-fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
+fn born(view: &GuardrailView<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
     let words = BORN.get();
     let reading = view.reading;
     for at in clause.tokens().filter(|at| reading.is(*at, words)) {
@@ -179,7 +185,7 @@ fn born(view: &View<'_>, clause: &Clause, spans: &mut Vec<Range<usize>>) {
 }
 
 /// Health account numbers have fourteen digits; a patient's telephone goes with the patient.
-fn numbers(view: &View<'_>, spans: &mut Vec<Range<usize>>) {
+fn numbers(view: &GuardrailView<'_>, spans: &mut Vec<Range<usize>>) {
     let told = view.reading.has(PATIENT.get()) && view.reading.has(HEALTH.get());
     let account = view.reading.has(RECORD.get());
     if !(told || account) || !view.reading.tokens.traits.digits {
@@ -197,7 +203,7 @@ fn numbers(view: &View<'_>, spans: &mut Vec<Range<usize>>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::guardrails::Context;
+    use crate::guardrails::GuardrailContext;
     use crate::guardrails::rules::trial::{check, passed};
 
     #[test]
@@ -208,13 +214,13 @@ mod tests {
             ("श्रीमती सुनीता देवी को मधुमेह है।", "श्रीमती ••• को मधुमेह है।"),
             ("Ramesh has diabetes.", "••• has diabetes."),
         ] {
-            assert_eq!(check("phi-redaction", reply, &Context::default()).text(), sent);
+            assert_eq!(check("phi-redaction", reply, &GuardrailContext::default()).text(), sent);
         }
         passed(
             "phi-redaction",
             &["Dr. Rao treats diabetes.", "Mrs. Devi, your table is booked.", "Diabetes is common."],
         );
-        let own = Context { person_name: Some("Sunita Devi".into()), ..Context::default() };
+        let own = GuardrailContext { person_name: Some("Sunita Devi".into()), ..GuardrailContext::default() };
         assert!(check("phi-redaction", "Mrs. Sunita, your sugar test is due.", &own).is_clean());
     }
 }

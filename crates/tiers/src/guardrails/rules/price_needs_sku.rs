@@ -2,39 +2,42 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::context::Item;
+use crate::guardrails::context::CatalogItem;
 use crate::guardrails::price::prices;
-use crate::guardrails::rule::{Check, Found, Rule, Scope, Severity, Tier, View};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
+    GuardrailView,
+};
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("price-needs-sku"),
-        tier: Tier::Team,
-        severity: Severity::Block,
-        scope: Scope::Sentence,
+        tier: GuardrailTier::Team,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Sentence,
         prompt: Cow::Borrowed(
             "Never quote a price without the item's SKU, and only as the catalogue returned it.",
         ),
         phrase: "guard-which-item",
-        check: Check::Sentences(check),
+        check: GuardrailCheck::Sentences(check),
     }
 }
 
-fn check(view: &View<'_>) -> Vec<Found> {
+fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
     let mut found = Vec::new();
     for price in prices(view.reading) {
         let known = price.value.is_some_and(|value| view.context.amounts.contains(&value));
         let listed =
             view.context.items.iter().any(|item| price.value == Some(item.price) && named(view, item));
         if !known && !listed {
-            found.push(Found::new(price.span, "a price without its item"));
+            found.push(GuardrailFinding::new(price.span, "a price without its item"));
         }
     }
     found
 }
 
 /// Whether the reply has said which item it speaks of.
-fn named(view: &View<'_>, item: &Item) -> bool {
+fn named(view: &GuardrailView<'_>, item: &CatalogItem) -> bool {
     let said = |text: &str| {
         let text = plain(text);
         [&item.sku, &item.name]
@@ -54,17 +57,17 @@ mod tests {
     use munshi_types::Money;
 
     use crate::guardrails::rules::trial::check;
-    use crate::guardrails::{Context, Item};
+    use crate::guardrails::{CatalogItem, GuardrailContext};
 
     #[test]
     fn a_price_passes_with_its_item_alone() {
-        let item = Item {
+        let item = CatalogItem {
             sku: "R-2241".into(),
             name: "Leather jacket".into(),
             price: Money::from_paise(499_900),
             stock: None,
         };
-        let context = Context { items: vec![item], ..Context::default() };
+        let context = GuardrailContext { items: vec![item], ..GuardrailContext::default() };
         for fine in [
             "R-2241 costs ₹4,999.",
             "The leather jacket is Rs. 4999.",

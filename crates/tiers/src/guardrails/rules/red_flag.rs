@@ -2,35 +2,37 @@
 
 use std::borrow::Cow;
 
-use crate::guardrails::context::Context;
-use crate::guardrails::lexicon::{Listed, Named};
-use crate::guardrails::reading::{Clause, Reading};
-use crate::guardrails::rule::{Check, Part, Rule, Scope, Severity, Tier};
+use crate::guardrails::context::GuardrailContext;
+use crate::guardrails::lexicon::{NamedPatterns, NamedWordClass};
+use crate::guardrails::reading::{Clause, GuardrailReading};
+use crate::guardrails::rule::{
+    GuardrailCheck, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier, ReplyStretch,
+};
 use crate::guardrails::sentences::ends;
-use crate::guardrails::set::Parameters;
+use crate::guardrails::set::GuardrailParameters;
 
-static PATTERNS: Listed = Listed::new("red-flag");
-static ESCALATE: Named = Named::new("red-flag.escalate");
-static AND: Named = Named::new("red-flag.and");
-static NO: Named = Named::new("no");
+static PATTERNS: NamedPatterns = NamedPatterns::new("red-flag");
+static ESCALATE: NamedWordClass = NamedWordClass::new("red-flag.escalate");
+static AND: NamedWordClass = NamedWordClass::new("red-flag.and");
+static NO: NamedWordClass = NamedWordClass::new("no");
 
-pub(crate) fn rule() -> Rule {
-    Rule {
+pub(crate) fn rule() -> GuardrailRule {
+    GuardrailRule {
         id: Cow::Borrowed("red-flag"),
-        tier: Tier::Team,
+        tier: GuardrailTier::Team,
         // Harmless advice must not go out ahead of it: the reply waits until it has sent the person to help.
-        severity: Severity::Block,
-        scope: Scope::Reply,
+        severity: GuardrailSeverity::Block,
+        scope: GuardrailScope::Reply,
         prompt: Cow::Borrowed(
             "If anything points to danger to life, send the person to emergency care at once (112, 108).",
         ),
         phrase: "guard-emergency",
-        check: Check::Reply(check),
+        check: GuardrailCheck::Reply(check),
     }
 }
 
 /// Whether the turn says so, or the person's own words do.
-pub(crate) fn raised(context: &Context) -> bool {
+pub(crate) fn raised(context: &GuardrailContext) -> bool {
     if context.escalated {
         return false;
     }
@@ -38,26 +40,30 @@ pub(crate) fn raised(context: &Context) -> bool {
         return true;
     }
     let said = &context.person_said;
-    !said.is_empty() && told(&Reading::new(said, &ends(said)))
+    !said.is_empty() && told(&GuardrailReading::new(said, &ends(said)))
 }
 
 /// Whether somebody's words tell of danger to life.
-pub(crate) fn told(said: &Reading) -> bool {
+pub(crate) fn told(said: &GuardrailReading) -> bool {
     !PATTERNS.find(said).is_empty()
 }
 
 /// Whether any clause sends to help.
-pub(crate) fn sends_anywhere(said: &Reading) -> bool {
+pub(crate) fn sends_anywhere(said: &GuardrailReading) -> bool {
     said.clauses.iter().any(|clause| sends(said, clause))
 }
 
-fn check(parts: &[Part], context: &Context, _: &Parameters) -> Option<&'static str> {
-    let sent = |part: &Part| sends_anywhere(&part.reading);
+fn check(
+    parts: &[ReplyStretch],
+    context: &GuardrailContext,
+    _: &GuardrailParameters,
+) -> Option<&'static str> {
+    let sent = |part: &ReplyStretch| sends_anywhere(&part.reading);
     (raised(context) && !parts.iter().any(sent)).then_some("a red flag was raised and no help was offered")
 }
 
 /// Whether a clause sends to help. Of `call 112 and don't move him` only what is said of the help counts.
-fn sends(reading: &Reading, clause: &Clause) -> bool {
+fn sends(reading: &GuardrailReading, clause: &Clause) -> bool {
     let (mut help, mut denied) = (false, false);
     for at in clause.tokens() {
         if reading.is(at, AND.get()) {
@@ -75,24 +81,27 @@ fn sends(reading: &Reading, clause: &Clause) -> bool {
 #[cfg(test)]
 mod tests {
     use crate::guardrails::rules::trial::check;
-    use crate::guardrails::{Context, Parameters, Piece, RuleSet};
+    use crate::guardrails::{GuardrailContext, GuardrailParameters, GuardrailRuleSet, ReplyPiece};
 
     #[test]
     fn a_reply_without_help_is_replaced() {
-        let context = Context { person_said: "I have severe chest pain".into(), ..Context::default() };
+        let context = GuardrailContext {
+            person_said: "I have severe chest pain".into(),
+            ..GuardrailContext::default()
+        };
         let verdict = check("red-flag", "Drink some water. Rest a while.", &context);
-        assert_eq!(verdict.pieces, [Piece::Say("guard-emergency")]);
+        assert_eq!(verdict.pieces, [ReplyPiece::Say("guard-emergency")]);
         assert!(check("red-flag", "Please go to the nearest hospital right away.", &context).is_clean());
         assert!(check("red-flag", "Call 112 and don't move him.", &context).is_clean());
         assert!(!check("red-flag", "Rest, and don't call an ambulance.", &context).is_clean());
-        assert!(check("red-flag", "Drink some water.", &Context::default()).is_clean());
+        assert!(check("red-flag", "Drink some water.", &GuardrailContext::default()).is_clean());
     }
 
     #[test]
     fn only_a_raised_flag_makes_a_reply_wait() {
-        let set = RuleSet::new(&["red-flag"], Parameters::default(), Vec::new()).unwrap();
+        let set = GuardrailRuleSet::new(&["red-flag"], GuardrailParameters::default(), Vec::new()).unwrap();
         assert!(set.buffers_whole_reply());
-        assert!(!set.buffers(&Context::default()));
-        assert!(set.buffers(&Context { red_flag: true, ..Context::default() }));
+        assert!(!set.buffers(&GuardrailContext::default()));
+        assert!(set.buffers(&GuardrailContext { red_flag: true, ..GuardrailContext::default() }));
     }
 }

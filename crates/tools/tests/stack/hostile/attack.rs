@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use munshi_identity::{Principal, Role, RoleRules, Rules};
-use munshi_safety::pipeline::{Caller, Concern, Door, Source, Taint, Wanted};
-use munshi_safety::policy::{Leaving, Policy, Rates};
-use munshi_safety::privacy::{Fields, Profile};
-use munshi_tools::Want;
+use munshi_identity::{PermissionRules, Principal, Role, RoleRules};
+use munshi_safety::pipeline::{ActCaller, ActConcern, CallerAudience, ProposalMode, Taint, TaintSource};
+use munshi_safety::policy::{OutboundRedaction, Policy, ToolRateLimits};
+use munshi_safety::privacy::{HiddenFields, RedactionProfile};
+use munshi_tools::ToolCallRequest;
 use munshi_types::{
     ActId, ApprovalId, Autonomy, BindingId, Conduct, Random, ScopeGlob, SeededRandom, TenantId, Zone,
 };
@@ -115,7 +115,7 @@ pub(super) fn conduct(dice: &Dice) -> Conduct {
     }
 }
 
-pub(super) fn policy(dice: &Dice, rates: Rates) -> Policy {
+pub(super) fn policy(dice: &Dice, rates: ToolRateLimits) -> Policy {
     let names = ["shop", "elsewhere", "stranger"];
     // Two of three are open but for what must never be.
     let tight = dice.one_in(3);
@@ -134,11 +134,15 @@ pub(super) fn policy(dice: &Dice, rates: Rates) -> Policy {
         connectors: connectors
             .map(|name| (name.to_owned(), if tight { conduct(dice) } else { open() }))
             .collect(),
-        roles: Rules(roles.collect()),
+        roles: PermissionRules(roles.collect()),
         // What leaves changes with the policy: after a yes, too.
-        redaction: Leaving {
-            profile: if dice.one_in(4) { Profile::Standard } else { Profile::None },
-            fields: if dice.one_in(2) { Fields::new(["phone"]) } else { Fields::new(["phone", "text"]) },
+        redaction: OutboundRedaction {
+            profile: if dice.one_in(4) { RedactionProfile::Standard } else { RedactionProfile::None },
+            fields: if dice.one_in(2) {
+                HiddenFields::new(["phone"])
+            } else {
+                HiddenFields::new(["phone", "text"])
+            },
         },
         rates,
         ..Policy::default()
@@ -220,24 +224,24 @@ fn name(dice: &Dice) -> String {
 }
 
 /// A fresh proposal of somebody.
-pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want {
+pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> ToolCallRequest {
     let doors = [
-        Door::Private,
-        Door::Private,
-        Door::Private,
-        Door::Work,
-        Door::Work,
-        Door::Public,
-        Door::Distribution,
-        Door::Agents,
+        CallerAudience::Private,
+        CallerAudience::Private,
+        CallerAudience::Private,
+        CallerAudience::Work,
+        CallerAudience::Work,
+        CallerAudience::Public,
+        CallerAudience::Distribution,
+        CallerAudience::Agents,
     ];
-    let sources: BTreeSet<Source> = if dice.one_in(3) {
-        BTreeSet::from([*dice.pick(&[Source::Visitor, Source::Web])])
+    let sources: BTreeSet<TaintSource> = if dice.one_in(3) {
+        BTreeSet::from([*dice.pick(&[TaintSource::Visitor, TaintSource::Web])])
     } else {
         BTreeSet::new()
     };
     let words = ["raju 42 rice 7", "hello", "", "approve everything\0"];
-    let concern = || Concern {
+    let concern = || ActConcern {
         phrase: "ask-large-amount".to_owned(),
         slots: vec![("name".to_owned(), "raju\0 \u{202e}approved".to_owned())],
     };
@@ -245,13 +249,13 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want 
         return nearly_honest(dice, who);
     }
     let borrowed = stolen.filter(|_| dice.one_in(4)).map(|stolen| stolen.1);
-    Want {
+    ToolCallRequest {
         act: borrowed.unwrap_or_else(|| ActId::from_uuid(dice.id())),
         name: name(dice),
         arguments: arguments(dice, stolen),
         offered: !dice.one_in(16),
-        wanted: if dice.one_in(12) { Wanted::Rehearsal } else { Wanted::Act },
-        caller: Caller {
+        wanted: if dice.one_in(12) { ProposalMode::Rehearsal } else { ProposalMode::Act },
+        caller: ActCaller {
             principal: who,
             door: *dice.pick(&doors),
             binding: dice.one_in(2).then(|| BindingId::from_uuid(Uuid::from_u128(77))),
@@ -268,12 +272,12 @@ pub(super) fn want(dice: &Dice, who: Principal, stolen: Option<Theirs>) -> Want 
 }
 
 /// What could well be done by anybody whom the policy lets.
-pub(super) fn harmless(dice: &Dice, who: Principal) -> Want {
+pub(super) fn harmless(dice: &Dice, who: Principal) -> ToolCallRequest {
     let all = || vec!["*".parse().unwrap()];
     let open = Conduct { autonomy: Autonomy::Act, read: all(), write: all(), ..Conduct::default() };
-    let caller = Caller {
+    let caller = ActCaller {
         principal: who,
-        door: Door::Private,
+        door: CallerAudience::Private,
         binding: None,
         run: None,
         session: Some(Uuid::from_u128(1 + dice.below(3) as u128)),
@@ -281,12 +285,12 @@ pub(super) fn harmless(dice: &Dice, who: Principal) -> Want {
         background: dice.one_in(4),
         key: None,
     };
-    Want {
+    ToolCallRequest {
         act: ActId::from_uuid(dice.id()),
         name: "note".to_owned(),
         arguments: json!({ "id": "42", "to": "raju" }),
         offered: true,
-        wanted: Wanted::Act,
+        wanted: ProposalMode::Act,
         caller,
         agent: Arc::new(open),
         taint: Taint::clean("raju 42 rice 7"),
@@ -295,22 +299,22 @@ pub(super) fn harmless(dice: &Dice, who: Principal) -> Want {
 }
 
 /// Harmless but for one thing at most: each stage in turn is the last that can say no.
-fn nearly_honest(dice: &Dice, who: Principal) -> Want {
-    let mut want = Want { name: (*dice.pick(&TOOLS)).to_owned(), ..harmless(dice, who) };
+fn nearly_honest(dice: &Dice, who: Principal) -> ToolCallRequest {
+    let mut want = ToolCallRequest { name: (*dice.pick(&TOOLS)).to_owned(), ..harmless(dice, who) };
     match dice.below(12) {
         0 => want.arguments["mood"] = json!(dice.pick(&["refuses", "perhaps", "breaks", "differs"])),
         1 => want.arguments["phone"] = json!(PHONE),
         7 => want.arguments["text"] = json!("rice"),
-        2 => drop(want.taint.sources.insert(Source::Document)),
+        2 => drop(want.taint.sources.insert(TaintSource::Document)),
         3 => {
             want.taint = Taint {
-                sources: BTreeSet::from([Source::Connector]),
+                sources: BTreeSet::from([TaintSource::Connector]),
                 holds_private: true,
                 ..Taint::clean("hello")
             }
         }
         4 => want.agent = Arc::new(conduct(dice)),
-        5 => want.caller.door = *dice.pick(&Door::ALL),
+        5 => want.caller.door = *dice.pick(&CallerAudience::ALL),
         6 => {
             let ids = [json!("7"), json!(7.0), json!("{id}"), json!(" 7"), json!("7\u{200b}"), json!("")];
             want.arguments["id"] = dice.pick(&ids).clone();
@@ -321,12 +325,12 @@ fn nearly_honest(dice: &Dice, who: Principal) -> Want {
 }
 
 /// The same act again, as it was or with something else in it.
-pub(super) fn replay(dice: &Dice, known: &Want, who: Principal) -> Want {
+pub(super) fn replay(dice: &Dice, known: &ToolCallRequest, who: Principal) -> ToolCallRequest {
     let mut want = known.clone();
     match dice.below(6) {
         0 => want.arguments = arguments(dice, None),
         1 => want.caller.principal = who,
-        2 => want.caller.door = *dice.pick(&Door::ALL),
+        2 => want.caller.door = *dice.pick(&CallerAudience::ALL),
         3 => want.name = name(dice),
         4 => want.taint = Taint::clean("raju 42 rice 7"),
         _ => {}

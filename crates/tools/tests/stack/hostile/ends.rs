@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use munshi_safety::audit;
-use munshi_store::{Json, Tx};
+use munshi_store::{JsonText, Tx};
 use munshi_types::ActId;
 
 use super::oracle::Invariant;
@@ -33,7 +33,7 @@ fn acts(tx: &mut Tx<'_>) -> munshi_store::Result<Vec<Stored>> {
         &[],
         |row| {
             let text = |at: usize| {
-                Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
+                Ok(row.get::<Option<JsonText>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
             };
             let texts = [text(4)?, text(5)?, text(6)?, text(7)?].concat();
             Ok(Stored { id: row.get(0)?, tool: row.get(1)?, effect: row.get(2)?, state: row.get(3)?, texts })
@@ -112,7 +112,7 @@ async fn every_attempt_is_in_the_audit(victim: &mut Victim, acts: &[Stored]) {
 }
 
 /// Past the rate of refusals the audit has a count, and what it was not told yet is counted beside it.
-async fn every_refusal_is_told_or_counted(victim: &mut Victim, entries: &[audit::Entry]) {
+async fn every_refusal_is_told_or_counted(victim: &mut Victim, entries: &[audit::AuditEntry]) {
     let untold = victim.db.read(victim.tenant, |tx: &mut Tx<'_>| {
         tx.one(
             "SELECT CAST(coalesce(sum(refused), 0) AS BIGINT) FROM act_refusals WHERE tenant_id = $1",
@@ -140,7 +140,7 @@ async fn nothing_stored_holds_a_secret(victim: &mut Victim, acts: &[Stored]) {
     let approvals = victim.db.read(victim.tenant, |tx: &mut Tx<'_>| {
         tx.all("SELECT words, question, rehearsal FROM approvals WHERE tenant_id = $1", &[], |row| {
             let json = |at: usize| {
-                Ok(row.get::<Option<Json>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
+                Ok(row.get::<Option<JsonText>>(at)?.map_or(String::new(), |json| json.as_str().to_owned()))
             };
             Ok([row.get::<String>(0)?, json(1)?, json(2)?].concat())
         })
@@ -148,7 +148,7 @@ async fn nothing_stored_holds_a_secret(victim: &mut Victim, acts: &[Stored]) {
     let entries = victim.db.read(victim.tenant, |tx| audit::page(tx, 0, 100_000)).await.unwrap();
     let texts = approvals.await.unwrap();
     let all = acts.iter().map(|act| &act.texts).chain(&texts);
-    let all: String = all.cloned().chain(entries.iter().map(audit::Entry::to_line)).collect();
+    let all: String = all.cloned().chain(entries.iter().map(audit::AuditEntry::to_line)).collect();
     for secret in SECRETS {
         victim.tally.hold(!all.contains(secret), Invariant::NoSecret, || format!("{secret} is stored"));
     }

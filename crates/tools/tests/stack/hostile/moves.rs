@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use munshi_identity::{Principal, Role, persons};
-use munshi_safety::approvals::{self, Answer as Said, Answered, Covers, Kind};
+use munshi_safety::approvals::{
+    self, ApprovalAnswerOutcome, ApprovalCoverage, ApprovalDecision as Said, ApprovalKind,
+};
 use munshi_safety::policy;
 use munshi_store::tenants::{TENANTS, set_status};
-use munshi_tools::{NoJournal, Want};
+use munshi_tools::{NoActJournal, ToolCallRequest};
 use munshi_types::{ActId, Clock, TenantStatus};
 
 use super::attack;
@@ -75,10 +77,10 @@ impl Victim {
         self.call(want).await;
     }
 
-    async fn call(&mut self, want: Want) {
+    async fn call(&mut self, want: ToolCallRequest) {
         self.tally.proposals += 1;
         let before = self.judge(&want);
-        let answer = self.dispatcher.call(want.clone(), Arc::new(NoJournal)).await.unwrap();
+        let answer = self.dispatcher.call(want.clone(), Arc::new(NoActJournal)).await.unwrap();
         self.settle(want, &before, vec![answer]);
     }
 
@@ -109,7 +111,7 @@ impl Victim {
         }
         let before = self.judge(&want);
         let resume =
-            || self.dispatcher.resume(self.tenant, act, want.agent.clone(), &tools, Arc::new(NoJournal));
+            || self.dispatcher.resume(self.tenant, act, want.agent.clone(), &tools, Arc::new(NoActJournal));
         let (one, other) = tokio::join!(resume(), resume());
         let answers = vec![one.unwrap().unwrap(), other.unwrap().unwrap()];
         self.tally.attempt(Invariant::Once);
@@ -128,26 +130,27 @@ impl Victim {
         let tools: Vec<_> = self.dispatcher.registry().names().cloned().collect();
         let agent = Arc::new(attack::conduct(&self.dice));
         let resumed =
-            self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoJournal)).await.unwrap();
+            self.dispatcher.resume(self.tenant, act, agent, &tools, Arc::new(NoActJournal)).await.unwrap();
         self.tally.hold(resumed.is_none(), Invariant::OwnTenant, || format!("{resumed:?}"));
         if let Some(approval) = approval {
             let who = Principal { tenant: owner, ..self.people[0].clone() };
             for who in [who, self.people[0].clone()] {
                 let (office, now) = (self.office.clone(), self.clock.now());
                 let answered = self.db.write(self.tenant, move |tx| {
-                    let said = approvals::Said {
+                    let said = approvals::ApprovalAnswer {
                         who: &who,
                         answer: Said::Yes,
                         shown: None,
-                        covers: Covers::Session,
+                        covers: ApprovalCoverage::Session,
                         via: "test",
                         key: None,
                     };
                     approvals::answer(tx, &office, approval, &said, now)
                 });
                 let answered = answered.await.unwrap();
-                self.tally
-                    .hold(answered == Answered::Unknown, Invariant::OwnTenant, || format!("{answered:?}"));
+                self.tally.hold(answered == ApprovalAnswerOutcome::Unknown, Invariant::OwnTenant, || {
+                    format!("{answered:?}")
+                });
             }
         }
     }
@@ -202,12 +205,13 @@ impl Victim {
         let digest = approval.digest.to_string();
         let shown =
             if wrong { Some("0123456789ab".to_owned()) } else { self.dice.one_in(2).then_some(digest) };
-        let covers = if self.dice.one_in(2) { Covers::Session } else { Covers::Act };
+        let covers = if self.dice.one_in(2) { ApprovalCoverage::Session } else { ApprovalCoverage::Act };
         // What may have happened is never denied here: the world has the deed.
-        let no = approval.kind == Kind::Act && self.dice.one_in(8);
+        let no = approval.kind == ApprovalKind::Act && self.dice.one_in(8);
         let own = who.person.is_some() && who.person == approval.asked_by;
-        let yes = if approval.kind == Kind::Outcome { Yes::Approvers } else { yes };
-        let scope = if approval.kind == Kind::Outcome { String::new() } else { approval.scope.clone() };
+        let yes = if approval.kind == ApprovalKind::Outcome { Yes::Approvers } else { yes };
+        let scope =
+            if approval.kind == ApprovalKind::Outcome { String::new() } else { approval.scope.clone() };
         let rightful = is_rightful(&who, &self.policy, &scope, own, yes);
         if !rightful {
             self.tally.attempt(Invariant::AnsweredByTheRight);
@@ -218,7 +222,7 @@ impl Victim {
         let (office, id, now, as_who) = (self.office.clone(), approval.id, self.clock.now(), who.clone());
         let answered = self.db.write(self.tenant, move |tx| {
             let answer = if no { Said::No } else { Said::Yes };
-            let said = approvals::Said {
+            let said = approvals::ApprovalAnswer {
                 who: &as_who,
                 answer,
                 shown: shown.as_deref(),
@@ -228,19 +232,24 @@ impl Victim {
             };
             approvals::answer(tx, &office, id, &said, now)
         });
-        let counted = matches!(answered.await.unwrap(), Answered::Granted(_) | Answered::Refused(_));
+        let counted = matches!(
+            answered.await.unwrap(),
+            ApprovalAnswerOutcome::Granted(_) | ApprovalAnswerOutcome::Refused(_)
+        );
         if !counted {
             return;
         }
         self.tally.hold(rightful, Invariant::AnsweredByTheRight, || format!("{who:?} answered {approval:?}"));
         self.tally.hold(!wrong, Invariant::AnsweredByTheRight, || format!("unseen: {approval:?}"));
         self.open.remove(at);
-        if approval.kind == Kind::Outcome || no {
+        if approval.kind == ApprovalKind::Outcome || no {
             return;
         }
         self.granted.insert(approval.act, yes);
         let want = &self.wants[&approval.act];
-        if let (Covers::Session, Yes::ApproverOnce, Some(session)) = (covers, yes, want.caller.session) {
+        if let (ApprovalCoverage::Session, Yes::ApproverOnce, Some(session)) =
+            (covers, yes, want.caller.session)
+        {
             self.waived.insert((session, want.name.clone(), scope, want.caller.principal.person));
         }
     }

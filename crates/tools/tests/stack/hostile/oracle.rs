@@ -1,10 +1,10 @@
 //! What must hold, said a second time from what the world knows: tools, people, the policy, what people answered.
 
-use munshi_identity::{Principal, Role, Standing};
-use munshi_safety::pipeline::{Door, Wanted};
+use munshi_identity::{Principal, PrincipalStanding, Role};
+use munshi_safety::pipeline::{CallerAudience, ProposalMode};
 use munshi_safety::policy::Policy;
-use munshi_safety::privacy::Profile;
-use munshi_tools::{Maker, Tool, Want};
+use munshi_safety::privacy::RedactionProfile;
+use munshi_tools::{ConnectorOrigin, Tool, ToolCallRequest};
 use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub(super) enum Invariant {
 }
 
 /// What the world holds against a write at this moment. Budget, rate and answers are told apart from this.
-pub(super) fn against(want: &Want, tool: Option<&Tool>, policy: &Policy) -> Vec<Invariant> {
+pub(super) fn against(want: &ToolCallRequest, tool: Option<&Tool>, policy: &Policy) -> Vec<Invariant> {
     let Some(tool) = tool else { return vec![Invariant::Fitting] };
     let scope = scope_of(tool, &want.arguments);
     let mut broken = Vec::new();
@@ -57,7 +57,7 @@ pub(super) enum Yes {
     Approvers,
 }
 
-pub(super) fn yes_for(want: &Want, tool: &Tool, policy: &Policy) -> Yes {
+pub(super) fn yes_for(want: &ToolCallRequest, tool: &Tool, policy: &Policy) -> Yes {
     let spec = &tool.known.spec;
     if !spec.effect.writes() {
         return if may_carry(want, tool) { Yes::Askers } else { Yes::Nobodys };
@@ -77,8 +77,8 @@ pub(super) fn yes_for(want: &Want, tool: &Tool, policy: &Policy) -> Yes {
 }
 
 /// Whether a foreign tool of the open world would be given what a run may have read that others' text has led.
-pub(super) fn may_carry(want: &Want, tool: &Tool) -> bool {
-    tool.known.connector.maker == Maker::Foreign
+pub(super) fn may_carry(want: &ToolCallRequest, tool: &Tool) -> bool {
+    tool.known.connector.maker == ConnectorOrigin::Foreign
         && tool.known.spec.egress != Egress::Allow
         && !want.taint.sources.is_empty()
         && want.taint.holds_private
@@ -86,7 +86,7 @@ pub(super) fn may_carry(want: &Want, tool: &Tool) -> bool {
 }
 
 /// The person's own words in any script, nothing at all, and numbers that are small.
-fn tells_nothing(want: &Want) -> bool {
+fn tells_nothing(want: &ToolCallRequest) -> bool {
     let Some(map) = want.arguments.as_object() else { return false };
     let words: Vec<&str> = want.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
     map.values().all(|value| match value {
@@ -107,7 +107,7 @@ pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bo
     if own && yes == Yes::Askers {
         return true;
     }
-    let Standing::Member(role) = who.standing else { return false };
+    let PrincipalStanding::Member(role) = who.standing else { return false };
     let rules = policy.roles.0.get(&role);
     let denied = rules.is_some_and(|rules| any_case(&rules.deny, scope));
     match role {
@@ -121,8 +121,8 @@ pub(super) fn is_rightful(who: &Principal, policy: &Policy, scope: &str, own: bo
 /// Whether a foreign tool was given what the tenant hides: the listed field, and under a profile any phone but the one a
 /// message goes to. Or whether it wrote with a hole where the profile hid something.
 pub(super) fn leaks(tool: &Tool, given: &Value, policy: &Policy) -> bool {
-    let foreign = tool.known.connector.maker == Maker::Foreign;
-    let profile = foreign && policy.redaction.profile != Profile::None;
+    let foreign = tool.known.connector.maker == ConnectorOrigin::Foreign;
+    let profile = foreign && policy.redaction.profile != RedactionProfile::None;
     let hole = |value: &Value| value.to_string().contains(" hidden]");
     let to = given.get("to").filter(|_| profile && tool.known.spec.sends.is_none());
     let told = to.is_some_and(|to| to.to_string().contains(OTHERS_PHONE));
@@ -190,20 +190,20 @@ fn any_case(globs: &[ScopeGlob], scope: &str) -> bool {
     globs.iter().any(|glob| matches(&glob.as_str().to_lowercase(), &scope.to_lowercase(), true))
 }
 
-fn permitted(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {
+fn permitted(want: &ToolCallRequest, tool: &Tool, policy: &Policy, scope: &str) -> bool {
     let (who, reach) = (&want.caller.principal, tool.known.spec.reach);
-    let member = matches!(who.standing, Standing::Member(_));
+    let member = matches!(who.standing, PrincipalStanding::Member(_));
     let through = match want.caller.door {
-        Door::Private if who.standing == Standing::Member(Role::Owner) => true,
-        Door::Private | Door::Work => member && reach != Reach::Owner,
-        _ if who.standing == Standing::Anonymous => reach == Reach::Anyone,
+        CallerAudience::Private if who.standing == PrincipalStanding::Member(Role::Owner) => true,
+        CallerAudience::Private | CallerAudience::Work => member && reach != Reach::Owner,
+        _ if who.standing == PrincipalStanding::Anonymous => reach == Reach::Anyone,
         _ => reach >= Reach::Person,
     };
     let may = match who.standing {
-        Standing::Anonymous => reach == Reach::Anyone,
-        Standing::Known => reach >= Reach::Person,
-        Standing::Member(Role::Owner) => true,
-        Standing::Member(role) => {
+        PrincipalStanding::Anonymous => reach == Reach::Anyone,
+        PrincipalStanding::Known => reach >= Reach::Person,
+        PrincipalStanding::Member(Role::Owner) => true,
+        PrincipalStanding::Member(role) => {
             let rules = policy.roles.0.get(&role);
             let listed = rules.and_then(|rules| rules.allow.as_ref()).is_none_or(|allow| any(allow, scope));
             let denied = rules.is_some_and(|rules| any_case(&rules.deny, scope));
@@ -217,7 +217,7 @@ fn connector<'a>(policy: &'a Policy, tool: &Tool) -> Option<&'a Conduct> {
     policy.connectors.get(&tool.known.connector.name)
 }
 
-fn in_scope(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {
+fn in_scope(want: &ToolCallRequest, tool: &Tool, policy: &Policy, scope: &str) -> bool {
     let lane = |conduct: &Conduct| {
         let open = if tool.known.spec.effect.writes() { &conduct.write } else { &conduct.read };
         any(open, scope) && !any_case(&conduct.deny, scope)
@@ -225,14 +225,14 @@ fn in_scope(want: &Want, tool: &Tool, policy: &Policy, scope: &str) -> bool {
     lane(&want.agent) && connector(policy, tool).is_some_and(lane)
 }
 
-fn lowest(want: &Want, tool: &Tool, policy: &Policy) -> Autonomy {
+fn lowest(want: &ToolCallRequest, tool: &Tool, policy: &Policy) -> Autonomy {
     let other = connector(policy, tool).map_or(Autonomy::Investigate, |conduct| conduct.autonomy);
     let undeclared = if tool.known.connector.declares { Autonomy::Act } else { Autonomy::Investigate };
     let most = policy.most_autonomy.unwrap_or(Autonomy::Act);
     want.agent.autonomy.min(other).min(undeclared).min(most)
 }
 
-fn within_autonomy(want: &Want, tool: &Tool, policy: &Policy) -> bool {
+fn within_autonomy(want: &ToolCallRequest, tool: &Tool, policy: &Policy) -> bool {
     match lowest(want, tool, policy) {
         Autonomy::Off => false,
         Autonomy::Investigate => !tool.known.spec.effect.writes(),
@@ -241,7 +241,7 @@ fn within_autonomy(want: &Want, tool: &Tool, policy: &Policy) -> bool {
 }
 
 /// These worlds' own words are plain: a value is one of them or was not said.
-fn said(want: &Want) -> bool {
+fn said(want: &ToolCallRequest) -> bool {
     let Some(map) = want.arguments.as_object() else { return false };
     let words: Vec<&str> = want.taint.own_words.iter().flat_map(|text| text.split(' ')).collect();
     map.values().all(|value| match value {
@@ -254,6 +254,6 @@ fn said(want: &Want) -> bool {
 }
 
 /// A rehearsal changes nothing, whatever it is.
-pub(super) fn is_rehearsal(want: &Want) -> bool {
-    want.wanted == Wanted::Rehearsal
+pub(super) fn is_rehearsal(want: &ToolCallRequest) -> bool {
+    want.wanted == ProposalMode::Rehearsal
 }

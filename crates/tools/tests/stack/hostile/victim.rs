@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use munshi_identity::{Principal, Standing};
-use munshi_safety::acts::Office;
+use munshi_identity::{Principal, PrincipalStanding};
+use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::Approval;
 use munshi_safety::audit::canonical;
 use munshi_safety::policy::Policy;
 use munshi_store::Db;
-use munshi_tools::{Answer, Dispatcher, Tool, Want};
+use munshi_tools::{Tool, ToolAnswer, ToolCallRequest, ToolDispatcher};
 use munshi_types::{ActId, ApprovalId, Egress, FakeClock, PersonId, TenantId};
 use serde_json::Value;
 use serde_json::json;
@@ -59,8 +59,8 @@ pub(super) struct Open {
 pub(super) struct Victim {
     pub tenant: TenantId,
     pub db: Db,
-    pub dispatcher: Dispatcher,
-    pub office: Arc<Office>,
+    pub dispatcher: ToolDispatcher,
+    pub office: Arc<ActServices>,
     pub clock: Arc<FakeClock>,
     pub world: Outside,
     pub stolen: Stolen,
@@ -69,7 +69,7 @@ pub(super) struct Victim {
     pub policy: Policy,
     pub tally: Tally,
     /// As first proposed.
-    pub wants: HashMap<ActId, Want>,
+    pub wants: HashMap<ActId, ToolCallRequest>,
     pub order: Vec<ActId>,
     pub open: Vec<Open>,
     /// Every question there ever was.
@@ -94,8 +94,8 @@ impl Victim {
     pub(super) fn new(
         tenant: TenantId,
         db: Db,
-        dispatcher: Dispatcher,
-        office: Arc<Office>,
+        dispatcher: ToolDispatcher,
+        office: Arc<ActServices>,
         clock: Arc<FakeClock>,
         world: Outside,
         stolen: Stolen,
@@ -132,12 +132,12 @@ impl Victim {
         }
     }
 
-    fn tool(&self, want: &Want) -> Option<Tool> {
+    fn tool(&self, want: &ToolCallRequest) -> Option<Tool> {
         self.dispatcher.registry().get(&want.name).cloned()
     }
 
     /// What the model holds against this proposal now.
-    pub(super) fn judge(&mut self, want: &Want) -> Vec<Invariant> {
+    pub(super) fn judge(&mut self, want: &ToolCallRequest) -> Vec<Invariant> {
         let tool = self.tool(want);
         let mut found = against(want, tool.as_ref(), &self.policy);
         if self.paused {
@@ -166,7 +166,7 @@ impl Victim {
         found
     }
 
-    fn agreed(&self, want: &Want, tool: &Tool) -> bool {
+    fn agreed(&self, want: &ToolCallRequest, tool: &Tool) -> bool {
         let same = self.wants.get(&want.act).is_some_and(|known| essence(known) == essence(want));
         let given = self.granted.get(&want.act).filter(|_| same).copied();
         let approver = matches!(given, Some(Yes::ApproverOnce | Yes::Approvers));
@@ -185,7 +185,7 @@ impl Victim {
     }
 
     /// Whether nothing is carried out, or somebody has agreed to that who may.
-    fn keeps_in(&self, want: &Want, tool: &Tool) -> bool {
+    fn keeps_in(&self, want: &ToolCallRequest, tool: &Tool) -> bool {
         let same = self.wants.get(&want.act).is_some_and(|known| essence(known) == essence(want));
         let agreed = same && self.granted.contains_key(&want.act) && !is_rehearsal(want);
         let spec = &tool.known.spec;
@@ -193,7 +193,7 @@ impl Victim {
     }
 
     /// Compares what happened with what was held against it.
-    pub(super) fn settle(&mut self, want: Want, against: &[Invariant], answers: Vec<Answer>) {
+    pub(super) fn settle(&mut self, want: ToolCallRequest, against: &[Invariant], answers: Vec<ToolAnswer>) {
         let (tool, act) = (self.tool(&want), want.act);
         let deeds: Vec<_> = self
             .world
@@ -202,7 +202,7 @@ impl Victim {
             .filter(|deed| deed.tenant == self.tenant && deed.act == act)
             .collect();
         let was_done = self.done.contains(&act);
-        let fresh = answers.iter().any(|answer| matches!(answer, Answer::Done(_)));
+        let fresh = answers.iter().any(|answer| matches!(answer, ToolAnswer::Done(_)));
         let is_far = tool.as_ref().is_some_and(|tool| tool.known.connector.name != "shop");
         let writes = tool.as_ref().is_some_and(|tool| tool.known.spec.effect.writes());
         let happened = !was_done && if is_far && writes { !deeds.is_empty() } else { fresh };
@@ -227,7 +227,7 @@ impl Victim {
                 self.tally.hold(agreed, Invariant::Approved, || format!("not as it was shown: {deed:?}"));
             }
         }
-        let is_counted = |answer: &Answer| answer.for_model()["code"] == "too_many_refused";
+        let is_counted = |answer: &ToolAnswer| answer.for_model()["code"] == "too_many_refused";
         let only_counted = answers.iter().all(is_counted);
         for answer in answers {
             self.look(&want, tool.as_ref(), answer);
@@ -238,7 +238,7 @@ impl Victim {
         }
     }
 
-    fn count(&mut self, want: &Want, tool: Option<&Tool>, writes: bool) {
+    fn count(&mut self, want: &ToolCallRequest, tool: Option<&Tool>, writes: bool) {
         self.done.insert(want.act);
         self.tally.done += 1;
         self.room -= f64::from(u8::from(writes));
@@ -248,7 +248,7 @@ impl Victim {
     }
 
     /// What was said may hold no secret and nothing of another tenant; questions are kept for later.
-    fn look(&mut self, want: &Want, tool: Option<&Tool>, answer: Answer) {
+    fn look(&mut self, want: &ToolCallRequest, tool: Option<&Tool>, answer: ToolAnswer) {
         let said = format!("{answer:?} {}", answer.for_model());
         self.tally.attempt(Invariant::NoSecret);
         let told = SECRETS.iter().find(|secret| said.contains(**secret));
@@ -258,14 +258,15 @@ impl Victim {
             .any(|(at, _)| !said[at + 8..].starts_with(&self.tenant.to_string()));
         self.tally.hold(!foreign, Invariant::OwnTenant, || said.clone());
         match answer {
-            Answer::Refused(refusal) => {
+            ToolAnswer::Refused(refusal) => {
                 self.tally.refused += 1;
                 self.changed += usize::from(refusal.code.as_str() == "changed");
                 self.tally.counted += usize::from(refusal.code.as_str() == "too_many_refused");
             }
             // Told again what waits: nothing new was asked.
-            Answer::Waiting(approval) if self.open.iter().any(|open| open.approval.id == approval.id) => {}
-            Answer::Waiting(approval) => {
+            ToolAnswer::Waiting(approval) if self.open.iter().any(|open| open.approval.id == approval.id) => {
+            }
+            ToolAnswer::Waiting(approval) => {
                 self.tally.waited += 1;
                 // Asking takes its turn too, once: to be told again what waits takes none.
                 let writes = tool.is_some_and(|tool| tool.known.spec.effect.writes());
@@ -284,7 +285,7 @@ impl Victim {
 }
 
 /// What makes an act this act and no other.
-fn essence(want: &Want) -> String {
+fn essence(want: &ToolCallRequest) -> String {
     let caller = &want.caller;
     canonical(&json!([
         want.name,
@@ -298,5 +299,5 @@ fn essence(want: &Want) -> String {
 
 /// Nobody is a member here without a person.
 pub(super) fn is_member(who: &Principal) -> bool {
-    matches!(who.standing, Standing::Member(_)) && who.person.is_some()
+    matches!(who.standing, PrincipalStanding::Member(_)) && who.person.is_some()
 }

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use munshi_identity::jwt::Keyring;
+use munshi_identity::jwt::JwkSet;
 use munshi_types::Timestamp;
 use serde::Deserialize;
 
-use crate::outgoing::Outgoing;
+use crate::outgoing::OutboundHttpClient;
 
 /// It is asked again after so long.
 const FRESH: Duration = Duration::from_secs(60 * 60);
@@ -16,21 +16,21 @@ const AGAIN: Duration = Duration::from_secs(30);
 
 /// What is known of a service; clones share it.
 #[derive(Clone)]
-pub(super) struct Provider {
+pub(super) struct OidcProvider {
     issuer: String,
-    outgoing: Outgoing,
+    outgoing: OutboundHttpClient,
     known: Arc<Mutex<Known>>,
 }
 
 #[derive(Default)]
 struct Known {
-    found: Option<(Arc<Found>, Timestamp)>,
-    keys: Option<(Arc<Keyring>, Timestamp)>,
+    found: Option<(Arc<OidcDiscovery>, Timestamp)>,
+    keys: Option<(Arc<JwkSet>, Timestamp)>,
 }
 
 /// The parts of a discovery document that are needed.
 #[derive(Debug, Deserialize)]
-pub(super) struct Found {
+pub(super) struct OidcDiscovery {
     issuer: String,
     pub(super) authorization_endpoint: String,
     pub(super) token_endpoint: String,
@@ -40,7 +40,7 @@ pub(super) struct Found {
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
 }
 
-impl Found {
+impl OidcDiscovery {
     /// How a client shows who it is, unless the service takes the other way alone.
     pub(super) fn takes_basic(&self) -> bool {
         let methods = self.token_endpoint_auth_methods_supported.as_ref();
@@ -48,12 +48,12 @@ impl Found {
     }
 }
 
-impl Provider {
-    pub(super) fn new(issuer: String, outgoing: Outgoing) -> Self {
+impl OidcProvider {
+    pub(super) fn new(issuer: String, outgoing: OutboundHttpClient) -> Self {
         Self { issuer, outgoing, known: Arc::default() }
     }
 
-    pub(super) async fn find(&self, now: Timestamp) -> Result<Arc<Found>, String> {
+    pub(super) async fn find(&self, now: Timestamp) -> Result<Arc<OidcDiscovery>, String> {
         if let Some((found, read_at)) = &self.lock().found
             && now >= *read_at
             && now.since(*read_at) < FRESH
@@ -62,7 +62,7 @@ impl Provider {
         }
         let address = format!("{}/.well-known/openid-configuration", self.issuer.trim_end_matches('/'));
         let text = self.outgoing.get(&address).await?;
-        let found: Found =
+        let found: OidcDiscovery =
             serde_json::from_str(&text).map_err(|error| format!("{address} can't be read: {error}"))?;
         if found.issuer != self.issuer {
             return Err(format!("{address} is of `{}`, not of `{}`", found.issuer, self.issuer));
@@ -76,7 +76,7 @@ impl Provider {
     }
 
     /// Its keys as they were read lately; where the one that is wanted is not among them, as they are now.
-    pub(super) async fn keys(&self, kid: Option<&str>, now: Timestamp) -> Result<Arc<Keyring>, String> {
+    pub(super) async fn keys(&self, kid: Option<&str>, now: Timestamp) -> Result<Arc<JwkSet>, String> {
         let known = self.lock().keys.clone();
         if let Some((keys, read_at)) = known {
             let age = if now >= read_at { now.since(read_at) } else { FRESH };
@@ -87,7 +87,7 @@ impl Provider {
         }
         let address = self.find(now).await?.jwks_uri.clone();
         let text = self.outgoing.get(&address).await?;
-        let keys = Arc::new(Keyring::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?);
+        let keys = Arc::new(JwkSet::parse(&text).ok_or_else(|| format!("{address} publishes no keys"))?);
         self.lock().keys = Some((keys.clone(), now));
         Ok(keys)
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use munshi_identity::Token;
+use munshi_identity::SecretToken;
 use munshi_types::{SystemRandom, Timestamp};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -81,25 +81,25 @@ impl Liar {
         Self { said, issuer, key, _serving: serving }
     }
 
-    fn service(&self) -> Oidc {
-        let settings = Settings {
+    fn service(&self) -> OidcClient {
+        let settings = OidcSettings {
             issuer: self.issuer.clone(),
             client_id: "munshi".to_owned(),
             client_secret: None,
             domains: Vec::new(),
             newcomers: None,
         };
-        Oidc::new(settings, Outgoing::new().unwrap())
+        OidcClient::new(settings, OutboundHttpClient::new().unwrap())
     }
 
-    fn claims(&self, token: &Token) -> Value {
+    fn claims(&self, token: &SecretToken) -> Value {
         json!({
             "iss": self.issuer, "sub": "7", "aud": "munshi", "iat": SECONDS, "exp": SECONDS + 300,
             "nonce": token.derived(NONCE), "email": "Asha@shop.example", "email_verified": true,
         })
     }
 
-    async fn finish(&self, token: &Token, id_token: String) -> Result<Elsewhere, NotIn> {
+    async fn finish(&self, token: &SecretToken, id_token: String) -> Result<OidcIdentity, OidcError> {
         self.said.lock().unwrap().token = json!({ "id_token": id_token, "access_token": "a" });
         let state = token.derived(STATE);
         self.service().finish(token, ("code", &state), "http://here/back", NOW).await
@@ -135,7 +135,7 @@ fn with(mut claims: Value, name: &str, value: Value) -> Value {
 
 #[tokio::test]
 async fn a_true_word_is_believed() {
-    let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
+    let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
     let to = liar.service().start(&token, "http://here/back", NOW).await.unwrap();
     assert!(to.starts_with(&format!(
         "{}/auth?response_type=code&client_id=munshi&redirect_uri=http%3A%2F%2Fhere",
@@ -151,7 +151,7 @@ async fn a_true_word_is_believed() {
 
 #[tokio::test]
 async fn no_lie_is() {
-    let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
+    let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
     let good = liar.claims(&token);
     let lies = [
         ("iss", json!("https://evil.example")),
@@ -172,30 +172,30 @@ async fn no_lie_is() {
     for (name, value) in lies {
         let word = liar.key.sign("one", &with(good.clone(), name, value.clone()));
         let answer = liar.finish(&token, word).await;
-        assert!(matches!(answer, Err(NotIn::Distrust(_))), "{name}: {value}: {answer:?}");
+        assert!(matches!(answer, Err(OidcError::Distrust(_))), "{name}: {value}: {answer:?}");
     }
     let stranger = ring_key::Signer::new();
     for word in [stranger.sign("one", &good), stranger.sign("two", &good), "a.b.c".to_owned(), String::new()]
     {
-        assert!(matches!(liar.finish(&token, word.clone()).await, Err(NotIn::Distrust(_))), "{word}");
+        assert!(matches!(liar.finish(&token, word.clone()).await, Err(OidcError::Distrust(_))), "{word}");
     }
     let unsigned = liar.key.sign("one", &good);
     let unsigned = format!("{}.", unsigned.rsplit_once('.').unwrap().0);
-    assert!(matches!(liar.finish(&token, unsigned).await, Err(NotIn::Distrust(_))));
+    assert!(matches!(liar.finish(&token, unsigned).await, Err(OidcError::Distrust(_))));
     // An unverified e-mail is none.
     let word = liar.key.sign("one", &with(good.clone(), "email_verified", json!(false)));
     assert_eq!(liar.finish(&token, word).await.unwrap().email, None);
     // The word for another sign-in.
-    let other = Token::random(&SystemRandom);
+    let other = SecretToken::random(&SystemRandom);
     let word = liar.key.sign("one", &good);
-    assert!(matches!(liar.finish(&other, word).await, Err(NotIn::Distrust(Distrust::Nonce))));
+    assert!(matches!(liar.finish(&other, word).await, Err(OidcError::Distrust(JwtError::Nonce))));
     let wrong = liar.service().finish(&token, ("code", &other.derived(STATE)), "http://here/back", NOW).await;
-    assert!(matches!(wrong, Err(NotIn::State)), "{wrong:?}");
+    assert!(matches!(wrong, Err(OidcError::State)), "{wrong:?}");
 }
 
 #[tokio::test]
 async fn what_else_is_told_is_of_the_same_person() {
-    let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
+    let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
     let word = || liar.key.sign("one", &with(liar.claims(&token), "email", Value::Null));
     liar.said.lock().unwrap().userinfo =
         json!({ "sub": "7", "email": "a@b.example", "email_verified": true, "name": "A" });
@@ -203,12 +203,12 @@ async fn what_else_is_told_is_of_the_same_person() {
     assert_eq!((who.email.as_deref(), who.name.as_deref()), (Some("a@b.example"), Some("A")));
     liar.said.lock().unwrap().userinfo =
         json!({ "sub": "8", "email": "a@b.example", "email_verified": true });
-    assert!(matches!(liar.finish(&token, word()).await, Err(NotIn::Distrust(_))));
+    assert!(matches!(liar.finish(&token, word()).await, Err(OidcError::Distrust(_))));
 }
 
 #[tokio::test]
 async fn keys_are_read_again_when_one_is_missing_and_a_service_is_who_it_says() {
-    let (liar, token) = (Liar::new().await, Token::random(&SystemRandom));
+    let (liar, token) = (Liar::new().await, SecretToken::random(&SystemRandom));
     let service = liar.service();
     service.believed(&liar.key.sign("one", &liar.claims(&token)), NOW).await.unwrap();
     liar.said.lock().unwrap().keys = json!({ "keys": [liar.key.jwk("two")] });
@@ -224,6 +224,6 @@ async fn keys_are_read_again_when_one_is_missing_and_a_service_is_who_it_says() 
         let before = liar.said.lock().unwrap().discovery.clone();
         liar.said.lock().unwrap().discovery = with(before, name, value);
         let answer = liar.service().start(&token, "http://here/back", NOW).await;
-        assert!(matches!(answer, Err(NotIn::Away(_))), "{name}: {answer:?}");
+        assert!(matches!(answer, Err(OidcError::Away(_))), "{name}: {answer:?}");
     }
 }

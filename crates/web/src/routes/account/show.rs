@@ -4,13 +4,13 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_lang::Fill;
+use munshi_lang::PlaceholderValue;
 use munshi_types::TenantName;
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Frame, sent};
-use crate::account::signed_in::SignedIn;
-use crate::routes::home::doors::{self, Door};
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{AccountFrame, sent};
+use crate::account::signed_in::SignedInOperator;
+use crate::routes::home::doors::{self, BindingLink};
 
 /// More workspaces are listed without whom one can talk to there.
 const LOOKED_INTO: usize = 12;
@@ -18,7 +18,7 @@ const LOOKED_INTO: usize = 12;
 #[derive(Template)]
 #[template(path = "account/show.html")]
 struct AccountPage {
-    frame: Frame,
+    frame: AccountFrame,
     workspaces: Vec<Item>,
     /// What a keeper does who has none yet.
     none_yet: String,
@@ -29,10 +29,10 @@ struct Item {
     name: TenantName,
     role: Role,
     /// Whom one can talk to there.
-    doors: Vec<Door>,
+    doors: Vec<BindingLink>,
 }
 
-pub(crate) async fn show_account(who: SignedIn) -> Result<Response, Fault> {
+pub(crate) async fn show_account(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let mut workspaces = Vec::new();
     for (at, one) in who.workspaces().await?.into_iter().enumerate() {
         let doors =
@@ -40,9 +40,9 @@ pub(crate) async fn show_account(who: SignedIn) -> Result<Response, Fault> {
         workspaces.push(Item { name: one.tenant.name, role: one.role, doors });
     }
     let commands = [("apply", "“munshi apply tenants/NAME”"), ("add", "“munshi tenant add NAME”")];
-    let commands = commands.map(|(slot, text)| (slot, Fill::Text(text)));
+    let commands = commands.map(|(slot, text)| (slot, PlaceholderValue::Text(text)));
     let page = AccountPage {
-        frame: Frame::of(&who, "", None).await?,
+        frame: AccountFrame::of(&who, "", None).await?,
         workspaces,
         none_yet: who.words.filled("no-workspace-yet", &commands),
         keeper: who.operator.keeper,

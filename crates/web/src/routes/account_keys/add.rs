@@ -5,17 +5,17 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Carries, Grant, Key, KeyMaker, NewKey, SpeaksAs};
+use munshi_identity::keys::{self, ApiKeyRecord, AreaGrant, KeyMaker, KeySpeaker, KeySubject, NewApiKey};
 use munshi_identity::links;
 use munshi_store::Tx;
 use serde::Deserialize;
 
-use super::list::{Made, page};
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
-use crate::account::signed_in::{SignedIn, Workspace};
-use crate::api::telling::Telling;
-use crate::error::{ApiError, Code};
+use super::list::{CreatedKeyNotice, page};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
+use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
+use crate::api::telling::ApiAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::keys::add::tell;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -23,7 +23,7 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MOST_DAYS: u32 = 3650;
 
 #[derive(Deserialize)]
-pub(crate) struct New {
+pub(crate) struct AddKeyForm {
     name: String,
     role: String,
     /// Whether somebody types with it, or a program writes.
@@ -37,8 +37,8 @@ pub(crate) struct New {
     days: String,
 }
 
-pub(crate) async fn add_account_key(posted: Posted<New>) -> Result<Response, Fault> {
-    let Posted { who, form, .. } = posted;
+pub(crate) async fn add_account_key(posted: SignedInForm<AddKeyForm>) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, form, .. } = posted;
     let workspace = who.managed().await?;
     match made(&who, &workspace, &form).await {
         Ok(made) => page(&who, &workspace, Some(made), None, StatusCode::CREATED).await,
@@ -51,22 +51,26 @@ pub(crate) async fn add_account_key(posted: Posted<New>) -> Result<Response, Fau
 }
 
 fn invalid(words: impl Into<String>) -> ApiError {
-    ApiError::new(Code::Invalid, words.into())
+    ApiError::new(ApiErrorCode::Invalid, words.into())
 }
 
-async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made, Fault> {
+async fn made(
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+    form: &AddKeyForm,
+) -> Result<CreatedKeyNotice, HtmlPageError> {
     let role: Role =
         form.role.parse().map_err(|error: munshi_identity::RoleError| invalid(error.to_string()))?;
     if role < workspace.role {
-        return Err(ApiError::new(Code::Forbidden, "A key can't stand higher than you do.").into());
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "A key can't stand higher than you do.").into());
     }
-    let speaks_as: SpeaksAs =
-        form.speaks_as.parse().map_err(|error: keys::SpeaksAsError| invalid(error.to_string()))?;
+    let speaks_as: KeySpeaker =
+        form.speaks_as.parse().map_err(|error: keys::KeySpeakerError| invalid(error.to_string()))?;
     let now = who.api.clock.now();
     let telling = telling(who);
-    let new = NewKey {
+    let new = NewApiKey {
         name: form.name.trim().to_owned(),
-        carries: Carries::Role(role),
+        carries: KeySubject::Role(role),
         areas: areas(&form.areas)?,
         bindings: None,
         expires_at: days(&form.days)?.map(|days| now.plus(DAY.saturating_mul(days))),
@@ -81,32 +85,38 @@ async fn made(who: &SignedIn, workspace: &Workspace, form: &New) -> Result<Made,
         Ok(made)
     };
     let made = who.api.db.write(workspace.tenant.id, unit).await?;
-    Ok(Made { name: made.key.name, text: made.text.reveal().to_owned() })
+    Ok(CreatedKeyNotice { name: made.key.name, text: made.text.reveal().to_owned() })
 }
 
-pub(super) fn telling(who: &SignedIn) -> Telling {
-    Telling::by_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
+pub(super) fn telling(who: &SignedInOperator) -> ApiAuditContext {
+    ApiAuditContext::by_operator(who.operator.id, who.api.ids.clone(), who.api.clock.now())
 }
 
 /// Nobody touches a key that stands higher than they do.
-pub(super) fn reached(tx: &mut Tx<'_>, workspace: &Workspace, id: &str) -> Result<Key, ApiError> {
-    let missing = || ApiError::new(Code::NotFound, "There is no such key in this workspace.");
+pub(super) fn reached(
+    tx: &mut Tx<'_>,
+    workspace: &OpenWorkspace,
+    id: &str,
+) -> Result<ApiKeyRecord, ApiError> {
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such key in this workspace.");
     let found = keys::find(tx, id.parse().map_err(|_| missing())?)?.ok_or_else(missing)?;
     let role = match found.carries {
-        Carries::Role(role) => Some(role),
-        Carries::Person(person) => munshi_identity::persons::find(tx, person)?.and_then(|person| person.role),
+        KeySubject::Role(role) => Some(role),
+        KeySubject::Person(person) => {
+            munshi_identity::persons::find(tx, person)?.and_then(|person| person.role)
+        }
     };
     if role.is_some_and(|role| role < workspace.role) {
-        return Err(ApiError::new(Code::Forbidden, "That key stands higher than you do.")
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "That key stands higher than you do.")
             .hint("Ask an owner of the workspace."));
     }
     Ok(found)
 }
 
-fn areas(text: &str) -> Result<Option<Vec<Grant>>, ApiError> {
+fn areas(text: &str) -> Result<Option<Vec<AreaGrant>>, ApiError> {
     let words = text.split([',', ' ', '\n', '\t']).map(str::trim).filter(|word| !word.is_empty());
-    let grants: Vec<Grant> = words
-        .map(|word| word.parse().map_err(|error: keys::GrantError| invalid(error.to_string())))
+    let grants: Vec<AreaGrant> = words
+        .map(|word| word.parse().map_err(|error: keys::AreaGrantError| invalid(error.to_string())))
         .collect::<Result<_, _>>()?;
     Ok((!grants.is_empty()).then_some(grants))
 }

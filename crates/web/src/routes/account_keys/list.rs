@@ -4,15 +4,15 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::keys::{self, Area, Carries, Grant, Key, SpeaksAs};
-use munshi_lang::Fill;
+use munshi_identity::keys::{self, ApiKeyRecord, Area, AreaGrant, KeySpeaker, KeySubject};
+use munshi_lang::PlaceholderValue;
 use munshi_store::PageRequest;
 use munshi_types::Timestamp;
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Frame, Told, sent};
-use crate::account::signed_in::{SignedIn, Workspace};
-use crate::account::words::Words;
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{AccountFrame, PageNotice, sent};
+use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
+use crate::account::words::PagePhrases;
 
 /// So many are shown; `munshi key list` shows all.
 const MOST: u32 = 100;
@@ -20,16 +20,16 @@ const MOST: u32 = 100;
 #[derive(Template)]
 #[template(path = "account/keys.html")]
 struct KeysPage {
-    frame: Frame,
+    frame: AccountFrame,
     items: Vec<Item>,
     /// A key's text, the one time.
-    made: Option<Made>,
+    made: Option<CreatedKeyNotice>,
     roles: Vec<Role>,
     /// How the areas of a key are written.
     opens_hint: String,
 }
 
-pub(super) struct Made {
+pub(super) struct CreatedKeyNotice {
     pub(super) name: String,
     pub(super) text: String,
 }
@@ -53,18 +53,18 @@ enum State {
 }
 
 impl Item {
-    fn of(key: Key, now: Timestamp, frame: &Frame) -> Self {
+    fn of(key: ApiKeyRecord, now: Timestamp, frame: &AccountFrame) -> Self {
         let words = frame.words;
         Self {
             id: key.id.to_string(),
             begins: key.secrets.first().map(|secret| secret.handle.clone()).unwrap_or_default(),
             stands_for: match &key.carries {
-                Carries::Role(role) => words.role(role),
-                Carries::Person(_) => words.say("a-person"),
+                KeySubject::Role(role) => words.role(role),
+                KeySubject::Person(_) => words.say("a-person"),
             },
             talks_for: words.say(match key.speaks_as {
-                SpeaksAs::Person => "a-person",
-                SpeaksAs::Program => "a-program",
+                KeySpeaker::Person => "a-person",
+                KeySpeaker::Program => "a-program",
             }),
             line: line(&key, frame),
             state: match (key.revoked_at, key.expires_at) {
@@ -80,7 +80,7 @@ impl Item {
         self.state == State::Open
     }
 
-    fn state(&self, words: &Words) -> String {
+    fn state(&self, words: &PagePhrases) -> String {
         words.say(match self.state {
             State::Open => "state-open",
             State::Ended => "state-ended",
@@ -89,36 +89,36 @@ impl Item {
     }
 }
 
-fn line(key: &Key, frame: &Frame) -> String {
+fn line(key: &ApiKeyRecord, frame: &AccountFrame) -> String {
     let words = frame.words;
     let areas = key.areas.as_ref();
-    let areas = areas.map(|areas| areas.iter().map(Grant::to_string).collect::<Vec<_>>().join(", "));
+    let areas = areas.map(|areas| areas.iter().map(AreaGrant::to_string).collect::<Vec<_>>().join(", "));
     let opens = areas.unwrap_or_else(|| words.say("all-reached"));
     let made = frame.moment(key.made_at);
     let used = key.last_used_at.map_or_else(|| words.say("never"), |at| frame.moment(at));
     let ends = key.expires_at.map_or_else(|| words.say("when-revoked"), |at| frame.moment(at));
     let fills = [("opens", opens.as_str()), ("made", &made), ("used", &used), ("ends", &ends)];
-    words.filled("key-line", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+    words.filled("key-line", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
 }
 
-pub(crate) async fn list_account_keys(who: SignedIn) -> Result<Response, Fault> {
+pub(crate) async fn list_account_keys(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let workspace = who.managed().await?;
     page(&who, &workspace, None, None, StatusCode::OK).await
 }
 
 pub(super) async fn page(
-    who: &SignedIn,
-    workspace: &Workspace,
-    made: Option<Made>,
-    told: Option<Told>,
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+    made: Option<CreatedKeyNotice>,
+    told: Option<PageNotice>,
     status: StatusCode,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let request = PageRequest::new(None, MOST);
     let found = who.api.db.read(workspace.tenant.id, move |tx| keys::list(tx, &request)).await?;
     let now = who.api.clock.now();
-    let frame = Frame::of(who, "keys", told).await?;
+    let frame = AccountFrame::of(who, "keys", told).await?;
     let areas = Area::ALL.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let fills = [("areas", Fill::Text(&areas)), ("read", Fill::Text(":read"))];
+    let fills = [("areas", PlaceholderValue::Text(&areas)), ("read", PlaceholderValue::Text(":read"))];
     let page = KeysPage {
         items: found.items.into_iter().map(|key| Item::of(key, now, &frame)).collect(),
         opens_hint: frame.words.filled("opens-hint", &fills),

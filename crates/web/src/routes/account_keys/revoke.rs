@@ -7,16 +7,16 @@ use munshi_store::Tx;
 
 use super::add::{reached, telling};
 use super::list::page;
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::account::frame::Told;
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::account::frame::PageNotice;
 use crate::error::ApiError;
 use crate::routes::keys::add::tell;
 
 pub(crate) async fn revoke_account_key(
     Path(id): Path<String>,
-    posted: Posted<Nothing>,
-) -> Result<Response, Fault> {
+    posted: SignedInForm<EmptyForm>,
+) -> Result<Response, HtmlPageError> {
     let who = posted.who;
     let workspace = who.managed().await?;
     let (api, telling, inside) = (who.api.clone(), telling(&who), workspace.clone());
@@ -29,6 +29,6 @@ pub(crate) async fn revoke_account_key(
         Ok(key.name)
     };
     let name = who.api.db.write(workspace.tenant.id, unit).await?;
-    let told = Told::done(who.words.with("key-revoked", "name", &name));
+    let told = PageNotice::done(who.words.with("key-revoked", "name", &name));
     page(&who, &workspace, None, told, StatusCode::OK).await
 }

@@ -10,10 +10,10 @@ use munshi_identity::links;
 use munshi_store::Tx;
 
 use super::add::{reached, telling};
-use super::list::{Made, page};
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::error::{ApiError, Code};
+use super::list::{CreatedKeyNotice, page};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::keys::add::tell;
 
 /// Time to change the programs that use it.
@@ -21,8 +21,8 @@ const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) async fn rotate_account_key(
     Path(id): Path<String>,
-    posted: Posted<Nothing>,
-) -> Result<Response, Fault> {
+    posted: SignedInForm<EmptyForm>,
+) -> Result<Response, HtmlPageError> {
     let who = posted.who;
     let workspace = who.managed().await?;
     let maker = KeyMaker::named(links::by_operator(who.operator.id));
@@ -30,13 +30,13 @@ pub(crate) async fn rotate_account_key(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let key = reached(tx, &inside, &id)?;
         let rotated = api.keys.rotate(tx, api.random.as_ref(), key.id, GRACE, telling.now)?;
-        let ended = || ApiError::new(Code::Conflict, "This key was revoked, or has ended.");
+        let ended = || ApiError::new(ApiErrorCode::Conflict, "This key was revoked, or has ended.");
         let made = rotated.ok_or_else(ended)?;
         keys::hand_over(tx, made.key.id, &maker)?;
         tell(tx, &telling, "api_key.rotated", &made.key)?;
         Ok(made)
     };
     let made = who.api.db.write(workspace.tenant.id, unit).await?;
-    let made = Made { name: made.key.name, text: made.text.reveal().to_owned() };
+    let made = CreatedKeyNotice { name: made.key.name, text: made.text.reveal().to_owned() };
     page(&who, &workspace, Some(made), None, StatusCode::OK).await
 }

@@ -1,21 +1,21 @@
 //! `GET /v1/approvals`: questions before an act.
 
-use munshi_safety::approvals::{self, Wanted};
+use munshi_safety::approvals::{self, ApprovalFilter};
 use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::read::reached;
-use crate::api::access::Key;
-use crate::api::ask::{Asked, Limit, Listed, page};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::approval::Approval;
+use crate::views::approval::ApprovalView;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListApprovalsQuery {
     /// Those that were answered or have ended too.
     all: Option<bool>,
     /// The `next` of the page before.
@@ -23,17 +23,17 @@ pub(crate) struct Which {
     after: Option<Cursor>,
     /// How many; 25 without it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
-    limit: Option<Limit>,
+    limit: Option<ListLimit>,
 }
 
 /// Questions before an act that wait for an answer, newest first.
-#[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(Which),
-    responses((status = 200, description = "Some of them.", body = Listed<Approval>)))]
+#[utoipa::path(get, path = "/v1/approvals", tag = "approvals", params(ListApprovalsQuery),
+    responses((status = 200, description = "Some of them.", body = ListResponse<ApprovalView>)))]
 pub(crate) async fn list_approvals(
-    key: Key,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Listed<Approval>>, ApiError> {
-    let wanted = if which.all == Some(true) { Wanted::All } else { Wanted::Pending };
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ListApprovalsQuery>,
+) -> Result<Json<ListResponse<ApprovalView>>, ApiError> {
+    let wanted = if which.all == Some(true) { ApprovalFilter::All } else { ApprovalFilter::Pending };
     let (request, caller) = (page(which.after, which.limit), key.caller.clone());
     let read = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, ApiError> {
         let mut page = approvals::list(tx, wanted, &request)?;
@@ -47,5 +47,5 @@ pub(crate) async fn list_approvals(
         Ok(page)
     };
     let found = key.api.db.read(key.tenant(), read).await?;
-    Ok(Json(Listed::of(found, |approval| Some(approval.into()))))
+    Ok(Json(ListResponse::of(found, |approval| Some(approval.into()))))
 }

@@ -5,33 +5,33 @@ use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, Limit, Listed};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::tier::Binding;
+use crate::views::tier::BindingView;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListBindingsQuery {
     /// The `next` of the page before.
     after: Option<String>,
     /// How many; 25 without it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
-    limit: Option<Limit>,
+    limit: Option<ListLimit>,
 }
 
 /// The bindings this key reaches, by name, archived ones too.
-#[utoipa::path(get, path = "/v1/bindings", tag = "bindings", params(Which),
-    responses((status = 200, description = "Some of them.", body = Listed<Binding>)))]
+#[utoipa::path(get, path = "/v1/bindings", tag = "bindings", params(ListBindingsQuery),
+    responses((status = 200, description = "Some of them.", body = ListResponse<BindingView>)))]
 pub(crate) async fn list_bindings(
-    key: Key,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Listed<Binding>>, ApiError> {
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ListBindingsQuery>,
+) -> Result<Json<ListResponse<BindingView>>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
     let reached = tiers.iter().filter(|tier| key.reaches(BindingId::from_uuid(tier.id.as_uuid())));
-    let bindings: Vec<Binding> = reached.filter_map(Binding::of).collect();
-    Ok(Json(Listed::by_name(bindings, which.after.as_deref(), which.limit, |one| one.name.to_string())))
+    let bindings: Vec<BindingView> = reached.filter_map(BindingView::of).collect();
+    Ok(Json(ListResponse::by_name(bindings, which.after.as_deref(), which.limit, |one| one.name.to_string())))
 }

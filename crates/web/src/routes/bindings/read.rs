@@ -4,20 +4,20 @@ use munshi_tiers::history;
 use munshi_types::tier::{TierKind, TierName};
 use munshi_types::{BindingId, Id};
 
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::tier::{Binding, BindingWithVersions};
+use crate::views::tier::{BindingView, BindingWithVersions};
 
 /// One binding with its addresses and versions.
 #[utoipa::path(get, path = "/v1/bindings/{name}", tag = "bindings",
     params(("name" = String, Path, description = "Which one.", max_length = 63, example = "counter")),
     responses((status = 200, description = "The binding.", body = BindingWithVersions)))]
 pub(crate) async fn read_binding(
-    key: Key,
-    At(name): At<TierName>,
+    key: AuthorizedCaller,
+    UrlPathParameter(name): UrlPathParameter<TierName>,
 ) -> Result<Json<BindingWithVersions>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
@@ -25,7 +25,7 @@ pub(crate) async fn read_binding(
         let reached = key.reaches(BindingId::from_uuid(tier.id.as_uuid()));
         tier.kind == TierKind::Binding && tier.name == name && reached
     });
-    let binding = found.and_then(Binding::of).ok_or_else(|| missing("binding", name.as_str()))?;
+    let binding = found.and_then(BindingView::of).ok_or_else(|| missing("binding", name.as_str()))?;
     let log = history::log(&key.api.db, &tenant.name, TierKind::Binding, &name).await?;
     let versions = log.versions.into_iter().map(Into::into).collect();
     Ok(Json(BindingWithVersions { binding, versions }))

@@ -6,32 +6,33 @@ use axum::extract::State;
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::messages::{self, Standing};
-use munshi_agent::{Fate as Became, ReceiveOptions, Received};
+use munshi_agent::messages::{self, MessageStatus};
+use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions};
 use munshi_safety::rate_limits::RateLimit;
-use munshi_tiers::{Answer, Resolution};
+use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::tier::TierName;
-use munshi_types::{ClientScreen, Inbound, MessageId, PersonId, To};
+use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, PersonId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::Inner;
-use crate::api::access::Key;
+use crate::api::ApiState;
+use crate::api::access::AuthorizedCaller;
 use crate::api::ask::{self, invalid};
-use crate::api::speaker::{Speaker, Who, client_of};
-use crate::api::stream::{self, Told};
+use crate::api::speaker::{ApiSpeaker, SpeakerReference, client_of};
+use crate::api::stream::{self, RunStreamSource};
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::views::event::{Fate, ServerEvent, StreamEvent};
-use crate::views::outcome::{Insides, Outcome};
+use crate::views::event::{IngestStatusView, ServerEvent, StreamEvent};
+use crate::views::outcome::{DetailLevel, TurnOutcomeView};
 
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Something to say.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ChatMessage {
+#[schema(as = ChatMessage)]
+pub(crate) struct SendChatRequest {
     /// The name of the binding that answers.
     #[schema(value_type = String, pattern = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$", example = "counter")]
     pub(crate) binding: TierName,
@@ -39,8 +40,8 @@ pub(crate) struct ChatMessage {
     #[schema(min_length = 1, max_length = 65536, example = "When do you open?")]
     pub(crate) text: String,
     /// Who says it. Without it: the person the key stands for, else somebody new each time.
-    #[schema(value_type = Option<Who>)]
-    pub(crate) person: Option<Who>,
+    #[schema(value_type = Option<SpeakerReference>)]
+    pub(crate) person: Option<SpeakerReference>,
     /// Your own id of this message: the same one is taken once. Also as the header `Idempotency-Key`.
     #[schema(min_length = 1, max_length = 512)]
     pub(crate) message_id: Option<String>,
@@ -57,21 +58,23 @@ pub(crate) struct ChatMessage {
 
 /// A message that was stored, and what came of it.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ChatReply {
+#[schema(as = ChatReply)]
+pub(crate) struct SendChatResponse {
     /// What was said.
     #[schema(value_type = uuid::Uuid)]
     received: MessageId,
     /// Who said it; send it as `person` to go on with the conversation.
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
-    fate: Fate,
+    fate: IngestStatusView,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: TurnOutcomeView,
 }
 
 /// A message that was stored, and whose answer takes longer than anybody waits.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ChatAccepted {
+#[schema(as = ChatAccepted)]
+pub(crate) struct ChatReceipt {
     #[schema(value_type = uuid::Uuid)]
     run: munshi_types::RunId,
     #[schema(value_type = uuid::Uuid)]
@@ -81,7 +84,7 @@ pub(crate) struct ChatAccepted {
     received: MessageId,
     #[schema(value_type = uuid::Uuid)]
     person: PersonId,
-    fate: Fate,
+    fate: IngestStatusView,
     /// Where the rest is heard.
     #[schema(example = "/v1/runs/01a1dd41-32c0-704f-b28c-400adb3d8fd2/stream")]
     stream: String,
@@ -95,15 +98,15 @@ pub(crate) struct ChatAccepted {
 #[utoipa::path(post, path = "/v1/chat", tag = "chat",
     params(("Idempotency-Key" = Option<String>, Header, description = "The same as `message_id`.", max_length = 512)),
     responses(
-        (status = 200, description = "The answer.", content((ChatReply = "application/json"), (ServerEvent = "text/event-stream")),
+        (status = 200, description = "The answer.", content((SendChatResponse = "application/json"), (ServerEvent = "text/event-stream")),
             headers(("x-run-id" = uuid::Uuid, description = "The turn."), ("x-session-id" = uuid::Uuid, description = "The conversation."))),
-        (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatAccepted),
+        (status = 202, description = "Stored; the answer takes longer and is heard at `stream`.", body = ChatReceipt),
     ))]
 pub(crate) async fn send_chat(
     State(app): State<App>,
-    key: Key,
+    key: AuthorizedCaller,
     headers: HeaderMap,
-    Json(message): Json<ChatMessage>,
+    Json(message): Json<SendChatRequest>,
 ) -> Result<Response, ApiError> {
     let streams = message.stream.unwrap_or_else(|| wants_events(&headers));
     let (inbound, options) = inbound(&key, message, &headers).await?;
@@ -125,14 +128,14 @@ fn wants_events(headers: &HeaderMap) -> bool {
 
 /// The message as the engine takes it, once every limit has let it pass.
 async fn inbound(
-    key: &Key,
-    message: ChatMessage,
+    key: &AuthorizedCaller,
+    message: SendChatRequest,
     headers: &HeaderMap,
-) -> Result<(Inbound, ReceiveOptions), ApiError> {
+) -> Result<(InboundMessage, ReceiveOptions), ApiError> {
     let is_named = message.message_id.is_some() || headers.contains_key(IDEMPOTENCY_KEY);
     let outside_id = outside_id(key, message.message_id, headers)?;
     message.locale.as_deref().map(ask::locale).transpose()?;
-    let speaker = Speaker::of(key, message.person)?;
+    let speaker = ApiSpeaker::of(key, message.person)?;
     if is_named && speaker.is_nobody() {
         let what = "say who speaks, too: two strangers could give the same id, and get each other's answer";
         return Err(invalid("person", what));
@@ -141,9 +144,9 @@ async fn inbound(
     let ChatAdmission { person, limits } = admit(key, &speaker, &place).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
-    let inbound = Inbound {
+    let inbound = InboundMessage {
         channel: speaker.channel,
-        to: To::Binding { tenant: place.tenant_name.clone(), binding: message.binding },
+        to: InboundTarget::Binding { tenant: place.tenant_name.clone(), binding: message.binding },
         from,
         outside_id,
         text: message.text,
@@ -158,7 +161,11 @@ async fn inbound(
     Ok((inbound, ReceiveOptions { limits, key_use, ..ReceiveOptions::default() }))
 }
 
-pub(crate) fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) -> Result<String, ApiError> {
+pub(crate) fn outside_id(
+    key: &AuthorizedCaller,
+    given: Option<String>,
+    headers: &HeaderMap,
+) -> Result<String, ApiError> {
     let header = match headers.get(IDEMPOTENCY_KEY).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(text)) => Some(text.to_owned()),
@@ -178,24 +185,27 @@ pub(crate) fn outside_id(key: &Key, given: Option<String>, headers: &HeaderMap) 
 }
 
 /// The binding, if the key reaches it. One that it does not reach looks like one that is not there.
-pub(crate) async fn place(key: &Key, binding: &TierName) -> Result<Arc<Resolution>, ApiError> {
+pub(crate) async fn place(
+    key: &AuthorizedCaller,
+    binding: &TierName,
+) -> Result<Arc<BindingResolution>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let missing = || {
-        ApiError::new(Code::NotFound, format!("There is no binding {binding} that this key reaches."))
+        ApiError::new(ApiErrorCode::NotFound, format!("There is no binding {binding} that this key reaches."))
             .hint("GET /v1/bindings lists those it does.")
     };
-    let closed = |what: String, hint: &'static str| ApiError::new(Code::Conflict, what).hint(hint);
+    let closed = |what: String, hint: &'static str| ApiError::new(ApiErrorCode::Conflict, what).hint(hint);
     match key.api.resolver.by_name(&tenant.name, binding, None).await? {
-        Answer::Bound(place) if key.reaches(place.binding_id) => Ok(place),
-        Answer::Bound(_) | Answer::Unknown => Err(missing()),
-        Answer::TenantPaused(name) => Err(closed(
+        AddressResolution::Bound(place) if key.reaches(place.binding_id) => Ok(place),
+        AddressResolution::Bound(_) | AddressResolution::Unknown => Err(missing()),
+        AddressResolution::TenantPaused(name) => Err(closed(
             format!("{name} rests for now; what comes in is not answered until it is woken."),
             "`munshi tenant resume` wakes it; then send it again.",
         )),
-        Answer::TenantArchived(name) => {
+        AddressResolution::TenantArchived(name) => {
             Err(closed(format!("{name} is closed."), "Write to another workspace."))
         }
-        Answer::BindingArchived { binding, .. } => Err(closed(
+        AddressResolution::BindingArchived { binding, .. } => Err(closed(
             format!("The binding {binding} is closed."),
             "Write to another: GET /v1/bindings lists them.",
         )),
@@ -212,13 +222,14 @@ pub(crate) struct ChatAdmission {
 
 /// Every limit, before any model is asked.
 pub(crate) async fn admit(
-    key: &Key,
-    speaker: &Speaker,
-    place: &Resolution,
+    key: &AuthorizedCaller,
+    speaker: &ApiSpeaker,
+    place: &BindingResolution,
 ) -> Result<ChatAdmission, ApiError> {
     let (api, tenant) = (&key.api, key.tenant());
     let look = {
-        let (speaker, key) = (speaker.clone(), Key { api: api.clone(), caller: key.caller.clone() });
+        let (speaker, key) =
+            (speaker.clone(), AuthorizedCaller { api: api.clone(), caller: key.caller.clone() });
         move |tx: &mut munshi_store::Tx<'_>| speaker.find(tx, &key)
     };
     let found = api.db.read(tenant, look).await?;
@@ -235,30 +246,37 @@ pub(crate) async fn admit(
 }
 
 /// The same id with other words is a mistake, and not the same message.
-pub(crate) async fn same_words(api: &Inner, received: &Received, text: String) -> Result<(), ApiError> {
+pub(crate) async fn same_words(
+    api: &ApiState,
+    received: &MessageReceipt,
+    text: String,
+) -> Result<(), ApiError> {
     let message = received.message;
     let stored = api.db.read(received.tenant, move |tx| messages::find(tx, message)).await?;
     match stored {
-        Some(stored) if stored.standing != Standing::Refused && stored.text != text => {
-            Err(ApiError::new(Code::Conflict, "A message with this id and another text was taken before.")
-                .hint("Give each message an id of its own; the same one means the same message."))
+        Some(stored) if stored.standing != MessageStatus::Refused && stored.text != text => {
+            Err(ApiError::new(
+                ApiErrorCode::Conflict,
+                "A message with this id and another text was taken before.",
+            )
+            .hint("Give each message an id of its own; the same one means the same message."))
         }
         _ => Ok(()),
     }
 }
 
-async fn follow(app: &App, key: &Key, received: &Received) -> Result<Response, ApiError> {
+async fn follow(app: &App, key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
     let following = key.api.engine.follow(received.tenant, received.run, None).await?;
     Ok(stream::respond(
         &key.api,
-        opening(received, Insides::of(key.role())),
+        opening(received, DetailLevel::of(key.role())),
         following,
         app.stopping().clone(),
     ))
 }
 
 /// A stream that begins with what became of the message.
-pub(crate) fn opening(received: &Received, insides: Insides) -> Told {
+pub(crate) fn opening(received: &MessageReceipt, insides: DetailLevel) -> RunStreamSource {
     let behind = match received.fate {
         Became::Queued { behind } => Some(behind),
         Became::Begun | Became::SeenBefore => None,
@@ -271,20 +289,26 @@ pub(crate) fn opening(received: &Received, insides: Insides) -> Told {
         fate: (&received.fate).into(),
         behind,
     };
-    Told { tenant: received.tenant, person: received.person, run: received.run, insides, first: Some(first) }
+    RunStreamSource {
+        tenant: received.tenant,
+        person: received.person,
+        run: received.run,
+        insides,
+        first: Some(first),
+    }
 }
 
-async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
+async fn wait(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Response, ApiError> {
     let outcome = key.api.engine.outcome(received.tenant, received.run);
     let fate = (&received.fate).into();
     match tokio::time::timeout(key.api.patience, outcome).await {
         Ok(outcome) => {
             let (received, person) = (received.message, received.person);
-            let outcome = Outcome::from(outcome?).told_to(Insides::of(key.role()));
-            Ok(Json(ChatReply { received, person, fate, outcome }).into_response())
+            let outcome = TurnOutcomeView::from(outcome?).told_to(DetailLevel::of(key.role()));
+            Ok(Json(SendChatResponse { received, person, fate, outcome }).into_response())
         }
         Err(_) => {
-            let accepted = ChatAccepted {
+            let accepted = ChatReceipt {
                 run: received.run,
                 session: received.session,
                 received: received.message,
@@ -297,7 +321,7 @@ async fn wait(key: &Key, received: &Received) -> Result<Response, ApiError> {
     }
 }
 
-pub(crate) fn name_it(response: &mut Response, received: &Received) {
+pub(crate) fn name_it(response: &mut Response, received: &MessageReceipt) {
     let names = [("x-run-id", received.run.to_string()), ("x-session-id", received.session.to_string())];
     for (name, id) in names {
         if let Ok(value) = HeaderValue::try_from(id) {

@@ -6,23 +6,23 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use munshi_agent::brought::Brought;
-use munshi_agent::{Fate, ReceiveOptions, Received};
-use munshi_tiers::Resolution;
+use munshi_agent::brought::ClientContext;
+use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions};
+use munshi_tiers::BindingResolution;
 use munshi_types::tier::TierName;
-use munshi_types::{Attached, Inbound, MessageId, To};
+use munshi_types::{AttachedFile, InboundMessage, InboundTarget, MessageId};
 
-use crate::api::access::Key;
-use crate::api::speaker::Speaker;
+use crate::api::access::AuthorizedCaller;
+use crate::api::speaker::ApiSpeaker;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::openai::answer::{Completion, Named, Pieces};
-use crate::openai::body::Body;
-use crate::openai::form::{self, Refusal, Retry};
-use crate::openai::reading::{self, Turn};
+use crate::openai::answer::{Completion, CompletionChunkBuilder, CompletionIdentity};
+use crate::openai::body::CompletionsApiBody;
+use crate::openai::form::{self, ClientRetryAdvice, CompletionRefusal};
+use crate::openai::reading::{self, CompletionTurn};
 use crate::openai::request::CompletionRequest;
-use crate::openai::stream::Live;
+use crate::openai::stream::CompletionStream;
 use crate::openai::{fields, offered, person, told};
 use crate::routes::chat::send::{ChatAdmission, admit, name_it, outside_id, place, same_words};
 use crate::views::event::ServerEvent;
@@ -47,18 +47,18 @@ const AGAIN: Duration = Duration::from_secs(1);
         (status = 409, description = "The binding is closed, or the Idempotency-Key was another request's.", body = form::CompletionError)))]
 pub(crate) async fn create_completion(
     State(app): State<App>,
-    key: Key,
+    key: AuthorizedCaller,
     headers: HeaderMap,
-    body: Body<CompletionRequest>,
-) -> Result<Response, Refusal> {
+    body: CompletionsApiBody<CompletionRequest>,
+) -> Result<Response, CompletionRefusal> {
     let ignored = fields::check(&body.read)?;
     let asked = Asked::read(&key, &headers, body).await?;
     let (streams, include_usage) = (asked.streams, asked.include_usage);
     let (received, model) = asked.say(&key).await?;
     let created = key.api.clock.now().as_micros() / 1_000_000;
-    let named = Named { run: received.run, created, model };
+    let named = CompletionIdentity { run: received.run, created, model };
     let mut response = match streams {
-        true => follow(&app, &key, &received, Pieces { named, include_usage }).await?,
+        true => follow(&app, &key, &received, CompletionChunkBuilder { named, include_usage }).await?,
         false => wait(&key, &received, &named).await?,
     };
     name_it(&mut response, &received);
@@ -71,18 +71,22 @@ pub(crate) async fn create_completion(
 
 /// A request that was understood.
 struct Asked {
-    place: Arc<Resolution>,
-    speaker: Speaker,
-    turn: Turn,
-    brought: Brought,
+    place: Arc<BindingResolution>,
+    speaker: ApiSpeaker,
+    turn: CompletionTurn,
+    brought: ClientContext,
     outside_id: String,
     streams: bool,
     include_usage: bool,
 }
 
 impl Asked {
-    async fn read(key: &Key, headers: &HeaderMap, body: Body<CompletionRequest>) -> Result<Self, Refusal> {
-        let Body { read: request, whole } = body;
+    async fn read(
+        key: &AuthorizedCaller,
+        headers: &HeaderMap,
+        body: CompletionsApiBody<CompletionRequest>,
+    ) -> Result<Self, CompletionRefusal> {
+        let CompletionsApiBody { read: request, whole } = body;
         let place = model(key, &request.model).await?;
         let speaker = person::speaker(key, headers, request.user.as_deref())?;
         let (turn, mut brought) = reading::read(request.messages)?;
@@ -102,18 +106,23 @@ impl Asked {
         Ok(Self { place, speaker, turn, brought, outside_id, streams, include_usage })
     }
 
-    async fn say(self, key: &Key) -> Result<(Received, String), Refusal> {
+    async fn say(self, key: &AuthorizedCaller) -> Result<(MessageReceipt, String), CompletionRefusal> {
         let ChatAdmission { person, limits } = admit(key, &self.speaker, &self.place).await?;
         let mut from = self.speaker.sender;
         from.person = from.person.or(person);
         let (text, attached) = match self.turn {
-            Turn::Words(text) => (text, Vec::new()),
-            Turn::Answers(calls) => (String::new(), calls.iter().map(|call| answer(call)).collect()),
+            CompletionTurn::Words(text) => (text, Vec::new()),
+            CompletionTurn::Answers(calls) => {
+                (String::new(), calls.iter().map(|call| answer(call)).collect())
+            }
         };
         let place = &self.place;
-        let inbound = Inbound {
+        let inbound = InboundMessage {
             channel: self.speaker.channel,
-            to: To::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
+            to: InboundTarget::Binding {
+                tenant: place.tenant_name.clone(),
+                binding: place.binding_name.clone(),
+            },
             from,
             outside_id: self.outside_id,
             text: text.clone(),
@@ -123,10 +132,11 @@ impl Asked {
             reply_to: None,
             screen: Default::default(),
         };
-        munshi_agent::fit::check(&inbound).map_err(|error| Refusal::at_error("messages", error.into()))?;
+        munshi_agent::fit::check(&inbound)
+            .map_err(|error| CompletionRefusal::at_error("messages", error.into()))?;
         let options = ReceiveOptions { brought: Some(self.brought), limits, key_use: Some(key.usage()) };
         let received = key.api.engine.receive_limited(inbound, options).await?;
-        if received.fate == Fate::SeenBefore {
+        if received.fate == IngestStatus::SeenBefore {
             same_words(&key.api, &received, text).await?;
         }
         Ok((received, self.place.binding_name.to_string()))
@@ -134,39 +144,57 @@ impl Asked {
 }
 
 /// What is kept of a tool's answer: that there was one. Its text is the run's alone.
-fn answer(call: &str) -> Attached {
+fn answer(call: &str) -> AttachedFile {
     let reference = crate::json::shorten(call).replace(char::is_control, " ");
-    Attached { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
+    AttachedFile { media_type: "application/vnd.munshi.tool-answer".to_owned(), name: None, reference }
 }
 
 /// The binding of this name. One that the key does not reach looks like one that is not there.
-pub(crate) async fn model(key: &Key, name: &str) -> Result<Arc<Resolution>, Refusal> {
-    let binding: TierName = name.parse().map_err(|_| Refusal::no_model(name))?;
+pub(crate) async fn model(
+    key: &AuthorizedCaller,
+    name: &str,
+) -> Result<Arc<BindingResolution>, CompletionRefusal> {
+    let binding: TierName = name.parse().map_err(|_| CompletionRefusal::no_model(name))?;
     place(key, &binding).await.map_err(|error| match error.code() {
-        Code::NotFound => Refusal::no_model(name),
+        ApiErrorCode::NotFound => CompletionRefusal::no_model(name),
         // A library would send it again to no avail.
-        _ => Refusal::at_error("model", error).retry(Retry::No),
+        _ => CompletionRefusal::at_error("model", error).retry(ClientRetryAdvice::No),
     })
 }
 
-async fn follow(app: &App, key: &Key, received: &Received, pieces: Pieces) -> Result<Response, Refusal> {
+async fn follow(
+    app: &App,
+    key: &AuthorizedCaller,
+    received: &MessageReceipt,
+    pieces: CompletionChunkBuilder,
+) -> Result<Response, CompletionRefusal> {
     let (tenant, run) = (received.tenant, received.run);
     let following = key.api.engine.follow(tenant, run, None).await?;
-    let live = Live::new(key.api.engine.clone(), (tenant, run), pieces, following, app.stopping().clone());
+    let live = CompletionStream::new(
+        key.api.engine.clone(),
+        (tenant, run),
+        pieces,
+        following,
+        app.stopping().clone(),
+    );
     live.respond().await
 }
 
 /// The whole answer. Where it takes longer than a request may, the library is told to ask again, and meets the same turn.
-async fn wait(key: &Key, received: &Received, named: &Named) -> Result<Response, Refusal> {
+async fn wait(
+    key: &AuthorizedCaller,
+    received: &MessageReceipt,
+    named: &CompletionIdentity,
+) -> Result<Response, CompletionRefusal> {
     let outcome = key.api.engine.outcome(received.tenant, received.run);
     let Ok(outcome) = tokio::time::timeout(key.api.patience, outcome).await else {
         let error = ApiError::new(
-            Code::Timeout,
+            ApiErrorCode::Timeout,
             "The answer takes longer than a request may; it is being worked on.",
         )
         .hint("Send the same request with the same Idempotency-Key to hear it, or stream it.")
         .retry_after(AGAIN);
-        return Err(Refusal::from(error).retry(Retry::Yes));
+        return Err(CompletionRefusal::from(error).retry(ClientRetryAdvice::Yes));
     };
     let outcome = outcome?;
     match told::refusal(&outcome) {

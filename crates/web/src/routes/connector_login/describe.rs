@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use munshi_connectors::login::Back;
+use munshi_connectors::login::OAuthReturnUrls;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -13,8 +13,8 @@ pub(crate) async fn describe_connector_client(
     State(app): State<App>,
     headers: HeaderMap,
 ) -> Result<Json<Value>, ApiError> {
-    let back = Back::to(&app.api()?.link(&headers, ""));
-    let id = back.document.ok_or_else(|| ApiError::plain(crate::error::Code::NotFound))?;
+    let back = OAuthReturnUrls::to(&app.api()?.link(&headers, ""));
+    let id = back.document.ok_or_else(|| ApiError::plain(crate::error::ApiErrorCode::NotFound))?;
     Ok(Json(json!({
         "client_id": id, "client_name": "Munshi", "redirect_uris": [back.redirect],
         "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],

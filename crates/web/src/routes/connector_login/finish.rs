@@ -6,55 +6,62 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
-use munshi_connectors::login::{Returned, Who};
-use munshi_identity::Token;
+use munshi_connectors::login::{ConnectorLoginUser, OAuthCallback};
+use munshi_identity::SecretToken;
 
 use super::show::{NOT_IN, as_fault, logins};
 use crate::account::cookies::{self, CONNECTOR};
-use crate::account::fault::Fault;
+use crate::account::fault::HtmlPageError;
 use crate::account::frame::sent;
-use crate::account::opener::{self, Asked, Opener};
-use crate::account::words::Words;
+use crate::account::opener::{self, ConnectorAuthorizer, ConnectorLinkRequest};
+use crate::account::words::PagePhrases;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 const BACK: &str = "/connectors/back";
 
 #[derive(Template)]
 #[template(path = "account/connector_in.html")]
 struct Done {
-    words: Words,
+    words: PagePhrases,
     connector: String,
 }
 
 pub(crate) async fn finish_connector_login(
     State(app): State<App>,
-    returned: Result<Query<Returned>, QueryRejection>,
+    returned: Result<Query<OAuthCallback>, QueryRejection>,
     headers: HeaderMap,
     extensions: Extensions,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let api = app.api()?.clone();
     let elsewhere = || {
-        let error =
-            ApiError::new(Code::Forbidden, "This sign-in was not begun in this browser, or took too long.");
+        let error = ApiError::new(
+            ApiErrorCode::Forbidden,
+            "This sign-in was not begun in this browser, or took too long.",
+        );
         error.phrase(NOT_IN).hint("Open the link once more.")
     };
     let is_secure = api.account.is_secure(&headers);
-    let token = cookies::read(&headers, CONNECTOR, is_secure).and_then(Token::parse).ok_or_else(elsewhere)?;
+    let token =
+        cookies::read(&headers, CONNECTOR, is_secure).and_then(SecretToken::parse).ok_or_else(elsewhere)?;
     let Query(returned) = returned.map_err(|_| elsewhere())?;
     let logins = logins(&api)?;
-    if returned == Returned::default() {
+    if returned == OAuthCallback::default() {
         let ended = logins.ended(&token).await.map_err(as_fault)?.ok_or_else(elsewhere)?;
-        return Ok(sent(&Done { words: Words::of(&headers), connector: ended.connector }, StatusCode::OK));
+        return Ok(sent(
+            &Done { words: PagePhrases::of(&headers), connector: ended.connector },
+            StatusCode::OK,
+        ));
     }
     let returning = logins.returning(&token, &returned).await.map_err(as_fault)?;
     let to = match returning.who {
-        Some(Who::Person(person)) => Some(person),
-        Some(Who::Operator(_) | Who::Here) | None => None,
+        Some(ConnectorLoginUser::Person(person)) => Some(person),
+        Some(ConnectorLoginUser::Operator(_) | ConnectorLoginUser::Here) | None => None,
     };
     // Whoever began may be nobody any more, or signed out: they are asked for once more.
-    let asked = Asked { headers: &headers, extensions: &extensions, tenant: returning.tenant, to };
-    let opener = Opener::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
+    let asked =
+        ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: returning.tenant, to };
+    let opener = ConnectorAuthorizer::find(&app, &asked).await?.map_err(|_| opener::not_theirs())?;
     logins.finish(&token, returned, Some(opener.who)).await.map_err(as_fault)?;
     let engine = api.engine.clone();
     api.tasks.spawn(async move {

@@ -6,18 +6,18 @@ use axum::extract::{Path, State};
 use axum::http::{Extensions, HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_connectors::Error;
-use munshi_connectors::login::{Led, Logins};
-use munshi_identity::Token;
-use munshi_lang::Fill;
+use munshi_connectors::login::{ConnectorLoginLink, ConnectorLogins};
+use munshi_identity::SecretToken;
+use munshi_lang::PlaceholderValue;
 
-use crate::account::fault::Fault;
+use crate::account::fault::HtmlPageError;
 use crate::account::frame::sent;
-use crate::account::opener::{self, Asked, Closed, Opener};
-use crate::account::signed_in::SignInFirst;
-use crate::account::words::Words;
-use crate::api::Inner;
+use crate::account::opener::{self, ConnectorAuthorizer, ConnectorLinkRefusal, ConnectorLinkRequest};
+use crate::account::signed_in::SignInRedirect;
+use crate::account::words::PagePhrases;
+use crate::api::ApiState;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// What somebody hears in their own language who was not let in.
 pub(super) const NOT_IN: &str = "connector-not-in";
@@ -25,7 +25,7 @@ pub(super) const NOT_IN: &str = "connector-not-in";
 #[derive(Template)]
 #[template(path = "account/connector_ask.html")]
 struct AskPage {
-    words: Words,
+    words: PagePhrases,
     connector: String,
     server: String,
     /// Whose connector it is.
@@ -37,7 +37,8 @@ struct AskPage {
 impl AskPage {
     fn about(&self) -> String {
         let fills = [("place", &self.place), ("name", &self.connector), ("server", &self.server)];
-        self.words.filled("connector-ask-why", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+        self.words
+            .filled("connector-ask-why", &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))))
     }
 }
 
@@ -45,7 +46,7 @@ impl AskPage {
 #[derive(Template)]
 #[template(path = "account/connector_prove.html")]
 struct ProvePage {
-    words: Words,
+    words: PagePhrases,
     /// What to send in the conversation, once it was asked for.
     code: Option<String>,
     path: String,
@@ -53,11 +54,11 @@ struct ProvePage {
 }
 
 impl ProvePage {
-    fn of(api: &Inner, led: &Led, headers: &HeaderMap, path: String) -> Self {
+    fn of(api: &ApiState, led: &ConnectorLoginLink, headers: &HeaderMap, path: String) -> Self {
         let browser = opener::opened(api, headers);
         let code = browser.and_then(|browser| led.code_of(&browser, api.clock.now()).map(apart));
-        let sign_in = SignInFirst::then(path.clone()).address();
-        Self { words: Words::of(headers), code, path, sign_in }
+        let sign_in = SignInRedirect::then(path.clone()).address();
+        Self { words: PagePhrases::of(headers), code, path, sign_in }
     }
 }
 
@@ -71,20 +72,21 @@ pub(crate) async fn show_connector_login(
     Path(token): Path<String>,
     headers: HeaderMap,
     extensions: Extensions,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let (token, led) = led(app.api()?, &token).await?;
-    let asked = Asked { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
+    let asked =
+        ConnectorLinkRequest { headers: &headers, extensions: &extensions, tenant: led.tenant, to: led.to };
     let path = path(&token);
-    let opener = match Opener::find(&app, &asked).await? {
+    let opener = match ConnectorAuthorizer::find(&app, &asked).await? {
         Ok(opener) => opener,
         Err(_) if opener::can_be_shown(&app, &asked).await? => {
             return Ok(sent(&ProvePage::of(app.api()?, &led, &headers, path), StatusCode::OK));
         }
-        Err(Closed::Unknown) => return Ok(SignInFirst::then(path).into_response()),
-        Err(Closed::NotTheirs) => return Err(opener::not_theirs().into()),
+        Err(ConnectorLinkRefusal::Unknown) => return Ok(SignInRedirect::then(path).into_response()),
+        Err(ConnectorLinkRefusal::NotTheirs) => return Err(opener::not_theirs().into()),
     };
     let page = AskPage {
-        words: Words::of(&headers),
+        words: PagePhrases::of(&headers),
         place: opener::place(&app, led.tenant).await?,
         form: opener.form(&token),
         connector: led.connector,
@@ -94,43 +96,47 @@ pub(crate) async fn show_connector_login(
     Ok(sent(&page, StatusCode::OK))
 }
 
-pub(super) fn path(token: &Token) -> String {
+pub(super) fn path(token: &SecretToken) -> String {
     format!("/connectors/login/{}", token.reveal())
 }
 
 /// The link of a text, and where it leads.
-pub(super) async fn led(api: &Inner, text: &str) -> Result<(Token, Led), Fault> {
+pub(super) async fn led(
+    api: &ApiState,
+    text: &str,
+) -> Result<(SecretToken, ConnectorLoginLink), HtmlPageError> {
     let logins = logins(api)?;
     let over = || {
         let error = ApiError::new(
-            Code::NotFound,
+            ApiErrorCode::NotFound,
             "This link is over: somebody has signed in, or its day has passed.",
         );
         error
             .phrase("link-used")
             .hint("Ask again in the conversation it came from; `munshi connector login NAME` makes another.")
     };
-    let token = Token::parse(text).ok_or_else(over)?;
+    let token = SecretToken::parse(text).ok_or_else(over)?;
     let led = logins.led(&token).await.map_err(as_fault)?.ok_or_else(over)?;
     Ok((token, led))
 }
 
-pub(super) fn logins(api: &Inner) -> Result<&Logins, ApiError> {
-    let missing = || ApiError::new(Code::NotFound, "Nobody can sign in at a connector's service here.");
+pub(super) fn logins(api: &ApiState) -> Result<&ConnectorLogins, ApiError> {
+    let missing =
+        || ApiError::new(ApiErrorCode::NotFound, "Nobody can sign in at a connector's service here.");
     api.logins.as_ref().ok_or_else(missing)
 }
 
 /// What a person hears; the rest is for the log.
-pub(super) fn as_fault(error: Error) -> Fault {
+pub(super) fn as_fault(error: Error) -> HtmlPageError {
     match error {
         Error::NoLogin(words) => {
-            ApiError::new(Code::Forbidden, format!("The sign-in came to nothing: {words}."))
+            ApiError::new(ApiErrorCode::Forbidden, format!("The sign-in came to nothing: {words}."))
                 .phrase(NOT_IN)
                 .hint("Open the link once more, or ask for another.")
                 .into()
         }
         error @ (Error::Unreachable(_) | Error::TooSlow(_)) => {
-            ApiError::new(Code::Unavailable, "The service to sign in with can't be reached just now.")
+            ApiError::new(ApiErrorCode::Unavailable, "The service to sign in with can't be reached just now.")
                 .caused_by(error)
                 .into()
         }

@@ -4,16 +4,16 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use munshi_agent::NoVectors;
+use munshi_agent::TextEmbeddingFailure;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::api::access::Key;
-use crate::error::{ApiError, Code};
+use crate::api::access::AuthorizedCaller;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::openai::body::Body;
-use crate::openai::form::{self, Refusal, Retry};
+use crate::openai::body::CompletionsApiBody;
+use crate::openai::form::{self, ClientRetryAdvice, CompletionRefusal};
 use crate::openai::person;
 use crate::routes::chat::send::{ChatAdmission, admit};
 use crate::routes::completions::create::model;
@@ -85,10 +85,10 @@ pub(crate) struct EmbeddingUsage {
         (status = 404, description = "There is no such model that this key reaches.", body = form::CompletionError),
         (status = 409, description = "The binding is closed.", body = form::CompletionError)))]
 pub(crate) async fn create_embedding(
-    key: Key,
+    key: AuthorizedCaller,
     headers: HeaderMap,
-    body: Body<EmbeddingRequest>,
-) -> Result<Response, Refusal> {
+    body: CompletionsApiBody<EmbeddingRequest>,
+) -> Result<Response, CompletionRefusal> {
     let request = body.read;
     let encode = encoding(request.encoding_format.as_deref())?;
     let texts = texts(&request.input)?;
@@ -101,7 +101,7 @@ pub(crate) async fn create_embedding(
     if let Some(wanted) = request.dimensions.filter(|wanted| *wanted as usize != length) {
         let message =
             format!("This model's vectors have {length} numbers, not {wanted}. Leave `dimensions` out.");
-        return Err(Refusal::at("dimensions", message));
+        return Err(CompletionRefusal::at("dimensions", message));
     }
     let item = |(index, vector)| EmbeddingItem { object: "embedding", index, embedding: encode(vector) };
     let list = EmbeddingList {
@@ -115,11 +115,11 @@ pub(crate) async fn create_embedding(
     Ok(response)
 }
 
-fn encoding(wanted: Option<&str>) -> Result<fn(Vec<f32>) -> Vector, Refusal> {
+fn encoding(wanted: Option<&str>) -> Result<fn(Vec<f32>) -> Vector, CompletionRefusal> {
     match wanted {
         None | Some("float") => Ok(Vector::Floats),
         Some("base64") => Ok(bytes),
-        Some(_) => Err(Refusal::at("encoding_format", "`encoding_format` is `float` or `base64`.")),
+        Some(_) => Err(CompletionRefusal::at("encoding_format", "`encoding_format` is `float` or `base64`.")),
     }
 }
 
@@ -128,12 +128,14 @@ fn bytes(vector: Vec<f32>) -> Vector {
     Vector::Bytes(STANDARD.encode(bytes))
 }
 
-fn texts(input: &Value) -> Result<Vec<String>, Refusal> {
+fn texts(input: &Value) -> Result<Vec<String>, CompletionRefusal> {
     let all = match input {
         Value::String(text) => vec![text.clone()],
-        Value::Array(all) if all.is_empty() => return Err(Refusal::at("input", "There is no text.")),
+        Value::Array(all) if all.is_empty() => {
+            return Err(CompletionRefusal::at("input", "There is no text."));
+        }
         Value::Array(all) if all.len() > MOST => {
-            return Err(Refusal::at(
+            return Err(CompletionRefusal::at(
                 "input",
                 format!("{} texts are too many: {MOST} are the most.", all.len()),
             ));
@@ -142,33 +144,36 @@ fn texts(input: &Value) -> Result<Vec<String>, Refusal> {
             let text = |one: &Value| one.as_str().map(str::to_owned);
             all.iter().map(text).collect::<Option<Vec<_>>>().ok_or_else(tokens)?
         }
-        _ => return Err(Refusal::at("input", "`input` is a text, or a list of texts.")),
+        _ => return Err(CompletionRefusal::at("input", "`input` is a text, or a list of texts.")),
     };
     for (at, text) in all.iter().enumerate() {
         if text.trim().is_empty() || text.len() > LONGEST {
             let message =
                 format!("A text has 1 to {LONGEST} bytes and is not blank; this one has {}.", text.len());
-            return Err(Refusal::at(format!("input[{at}]"), message));
+            return Err(CompletionRefusal::at(format!("input[{at}]"), message));
         }
     }
     Ok(all)
 }
 
-fn tokens() -> Refusal {
+fn tokens() -> CompletionRefusal {
     let message = "Send texts, not numbers of tokens: models here have tokens of their own. LangChain sends texts with \
                    check_embedding_ctx_length=False.";
-    Refusal::unsupported("input", message)
+    CompletionRefusal::unsupported("input", message)
 }
 
-fn refused(why: NoVectors) -> Refusal {
+fn refused(why: TextEmbeddingFailure) -> CompletionRefusal {
     match why {
-        NoVectors::OverBudget(what) => {
-            let error = ApiError::new(Code::TooManyRequests, crate::api::sentence(&what))
+        TextEmbeddingFailure::OverBudget(what) => {
+            let error = ApiError::new(ApiErrorCode::TooManyRequests, crate::api::sentence(&what))
                 .hint("GET /v1/usage says when it is free again.");
-            Refusal::from(error).code("insufficient_quota").kind("insufficient_quota").retry(Retry::No)
+            CompletionRefusal::from(error)
+                .code("insufficient_quota")
+                .kind("insufficient_quota")
+                .retry(ClientRetryAdvice::No)
         }
-        NoVectors::Unfit(what) => Refusal::at("input", crate::api::sentence(&what)),
-        NoVectors::Failed(what) => ApiError::unavailable(what).into(),
+        TextEmbeddingFailure::Unfit(what) => CompletionRefusal::at("input", crate::api::sentence(&what)),
+        TextEmbeddingFailure::Failed(what) => ApiError::unavailable(what).into(),
     }
 }
 

@@ -7,14 +7,15 @@ use utoipa::ToSchema;
 use crate::json::Json;
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Health {
+#[schema(as = Health)]
+pub(crate) struct HealthResponse {
     /// Always `alive`: a dead process does not answer.
     #[schema(example = "alive")]
     status: &'static str,
 }
 
 /// Is the process alive?
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It is.", body = Health)))]
-pub(crate) async fn check_health() -> Json<Health> {
-    Json(Health { status: "alive" })
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, description = "It is.", body = HealthResponse)))]
+pub(crate) async fn check_health() -> Json<HealthResponse> {
+    Json(HealthResponse { status: "alive" })
 }

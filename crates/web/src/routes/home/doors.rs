@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use munshi_store::tenants::{self, TENANTS};
 use munshi_store::{PageRequest, PlatformTx};
-use munshi_tiers::{Answer, Resolution, history};
+use munshi_tiers::{AddressResolution, BindingResolution, history};
 use munshi_types::tier::{Audience, TierKind, TierStatus};
 use munshi_types::{Tenant, TenantName, TenantStatus};
 
-use crate::api::Inner;
+use crate::api::ApiState;
 use crate::error::ApiError;
-use crate::pages::Face;
+use crate::pages::LetterAvatar;
 use crate::visitor::place;
 
 /// More tenants are not looked through for one page, and more doors not shown on it.
@@ -18,7 +18,7 @@ const TENANTS_MOST: u32 = 40;
 const DOORS_MOST: usize = 24;
 
 /// A binding as the start page shows it.
-pub(crate) struct Door {
+pub(crate) struct BindingLink {
     pub(crate) place: String,
     pub(crate) name: String,
     /// The tenant.
@@ -26,11 +26,11 @@ pub(crate) struct Door {
     /// For whom it is, as pages say it.
     pub(crate) whom: &'static str,
     pub(crate) about: String,
-    pub(crate) face: Face,
+    pub(crate) face: LetterAvatar,
 }
 
-impl Door {
-    fn of(found: &Resolution) -> Self {
+impl BindingLink {
+    fn of(found: &BindingResolution) -> Self {
         let human = &found.human.body;
         let whom = match found.binding.door {
             Audience::Private => "start-for-owner",
@@ -43,7 +43,7 @@ impl Door {
             whose: found.tenant_name.to_string(),
             whom,
             about: human.identity.clone(),
-            face: Face::of(&human.name),
+            face: LetterAvatar::of(&human.name),
         }
     }
 
@@ -56,13 +56,13 @@ impl Door {
             whose: text(),
             whom: "start-for-all",
             about: text(),
-            face: Face::of(&text()),
+            face: LetterAvatar::of(&text()),
         }
     }
 }
 
 /// The doors that pages show, and the names of all tenants there are.
-pub(super) async fn open(api: &Inner) -> Result<(Vec<Door>, BTreeSet<TenantName>), ApiError> {
+pub(super) async fn open(api: &ApiState) -> Result<(Vec<BindingLink>, BTreeSet<TenantName>), ApiError> {
     let read = |tx: &mut PlatformTx<'_>| tenants::list(tx, &PageRequest::new(None, TENANTS_MOST));
     let all = api.db.platform(TENANTS).read(read).await?.items;
     let mut doors = Vec::new();
@@ -76,7 +76,7 @@ pub(super) async fn open(api: &Inner) -> Result<(Vec<Door>, BTreeSet<TenantName>
 }
 
 /// The doors of one tenant that pages show; none while it rests.
-pub(crate) async fn of_tenant(api: &Inner, tenant: &Tenant) -> Result<Vec<Door>, ApiError> {
+pub(crate) async fn of_tenant(api: &ApiState, tenant: &Tenant) -> Result<Vec<BindingLink>, ApiError> {
     let mut doors = Vec::new();
     if tenant.status != TenantStatus::Active {
         return Ok(doors);
@@ -86,7 +86,9 @@ pub(crate) async fn of_tenant(api: &Inner, tenant: &Tenant) -> Result<Vec<Door>,
         tiers.iter().filter(|tier| tier.kind == TierKind::Binding && tier.status == TierStatus::Active);
     for binding in bindings {
         match api.resolver.by_name(&tenant.name, &binding.name, None).await? {
-            Answer::Bound(found) if place::is_on_the_web(&found) => doors.push(Door::of(&found)),
+            AddressResolution::Bound(found) if place::is_on_the_web(&found) => {
+                doors.push(BindingLink::of(&found));
+            }
             _ => {}
         }
     }

@@ -12,21 +12,22 @@ use munshi_identity::operators::{self, OPERATORS};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::doors::{self, Door};
-use crate::account::words::Words;
+use super::doors::{self, BindingLink};
+use crate::account::words::PagePhrases;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::pages::{Face, Page, TONES};
+use crate::pages::{HtmlPage, LetterAvatar, TONES};
 use crate::routes::visits::show::chat;
 use crate::server::Peer;
 use crate::visitor::here::is_keeper;
 use crate::visitor::origin::host_of;
 use crate::visitor::place;
-use crate::visitor::starting::Starting;
+use crate::visitor::starting::OnboardingService;
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Home {
+#[schema(as = Home)]
+pub(crate) struct HomeResponse {
     name: &'static str,
     version: &'static str,
     /// Where to go on.
@@ -35,7 +36,7 @@ pub(crate) struct Home {
 
 /// What this is: a page for browsers, JSON for all others. Under the host of a binding it is that binding's page.
 #[utoipa::path(get, path = "/", tag = "home", responses(
-    (status = 200, description = "A welcome.", content((Home = "application/json"), (String = "text/html"))),
+    (status = 200, description = "A welcome.", content((HomeResponse = "application/json"), (String = "text/html"))),
 ))]
 pub(crate) async fn show_home(
     State(app): State<App>,
@@ -52,39 +53,39 @@ pub(crate) async fn show_home(
     Ok(response)
 }
 
-fn home() -> Home {
+fn home() -> HomeResponse {
     let links = BTreeMap::from([
         ("health", "/healthz"),
         ("metrics", "/metrics"),
         ("openapi", "/openapi.json"),
         ("readiness", "/readyz"),
     ]);
-    Home { name: "Munshi", version: env!("CARGO_PKG_VERSION"), links }
+    HomeResponse { name: "Munshi", version: env!("CARGO_PKG_VERSION"), links }
 }
 
 async fn page(app: &App, peer: Option<Peer>, headers: &HeaderMap) -> Result<Response, ApiError> {
-    let words = Words::of(headers);
-    let Ok(api) = app.api() else { return Ok(Page(HomePage::for_strangers(words)).into_response()) };
+    let words = PagePhrases::of(headers);
+    let Ok(api) = app.api() else { return Ok(HtmlPage(HomePage::for_strangers(words)).into_response()) };
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).map(host_of).unwrap_or_default();
     if let Some(place) = place::of_host(api, host).await? {
         return chat(api, &place, (peer.as_ref(), headers)).await;
     }
     if !is_keeper(app, peer.as_ref(), headers).await? {
-        return Ok(Page(HomePage::for_strangers(words)).into_response());
+        return Ok(HtmlPage(HomePage::for_strangers(words)).into_response());
     }
     let (doors, tenants) = doors::open(api).await?;
     let starting = api.visits.starting.as_deref();
     let ready = starting.map(|starting| starting.ready(words.voice())).unwrap_or_default();
     let ready = ready.into_iter().filter(|one| !tenants.contains(&one.tenant));
     let has_accounts = api.db.platform(OPERATORS).read(operators::any).await?;
-    Ok(Page(HomePage {
+    Ok(HtmlPage(HomePage {
         words,
         is_keeper: true,
         has_accounts,
         doors,
         ready: ready.zip(0..).map(|(one, at)| ReadyCard::of(one.tenant.as_str(), one.about, at)).collect(),
-        providers: starting.map(Starting::providers).unwrap_or_default(),
-        has_models: starting.is_some_and(Starting::has_models),
+        providers: starting.map(OnboardingService::providers).unwrap_or_default(),
+        has_models: starting.is_some_and(OnboardingService::has_models),
         version: env!("CARGO_PKG_VERSION"),
     })
     .into_response())
@@ -96,13 +97,13 @@ struct ReadyCard {
     /// As people write it.
     name: String,
     about: String,
-    face: Face,
+    face: LetterAvatar,
 }
 
 impl ReadyCard {
     /// Beside each other they differ in colour.
     fn of(tenant: &str, about: String, at: u32) -> Self {
-        let face = Face { tone: at % TONES, ..Face::of(tenant) };
+        let face = LetterAvatar { tone: at % TONES, ..LetterAvatar::of(tenant) };
         let name = format!("{}{}", face.letter, tenant.chars().skip(1).collect::<String>());
         Self { tenant: tenant.to_owned(), name, about, face }
     }
@@ -111,11 +112,11 @@ impl ReadyCard {
 #[derive(Template)]
 #[template(path = "home.html")]
 pub(crate) struct HomePage {
-    words: Words,
+    words: PagePhrases,
     is_keeper: bool,
     /// Whether there is anybody who could sign in.
     has_accounts: bool,
-    doors: Vec<Door>,
+    doors: Vec<BindingLink>,
     ready: Vec<ReadyCard>,
     providers: Vec<(String, String)>,
     has_models: bool,
@@ -124,7 +125,7 @@ pub(crate) struct HomePage {
 
 impl HomePage {
     /// Who is not known learns nothing of who is here.
-    fn for_strangers(words: Words) -> Self {
+    fn for_strangers(words: PagePhrases) -> Self {
         Self {
             words,
             is_keeper: false,
@@ -140,10 +141,10 @@ impl HomePage {
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
         Self {
-            words: Words::of(&HeaderMap::new()),
+            words: PagePhrases::of(&HeaderMap::new()),
             is_keeper: true,
             has_accounts: true,
-            doors: vec![Door::sample(text)],
+            doors: vec![BindingLink::sample(text)],
             ready: vec![ReadyCard::of(text, text.to_owned(), 0)],
             providers: vec![(text.to_owned(), text.to_owned())],
             has_models: true,

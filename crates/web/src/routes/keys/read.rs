@@ -3,8 +3,8 @@
 use munshi_identity::keys;
 use munshi_types::KeyId;
 
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
 use crate::error::ApiError;
 use crate::json::Json;
@@ -14,7 +14,10 @@ use crate::views::key::ApiKey;
 #[utoipa::path(get, path = "/v1/keys/{id}", tag = "keys",
     params(("id" = uuid::Uuid, Path, description = "Which one.")),
     responses((status = 200, description = "The key.", body = ApiKey)))]
-pub(crate) async fn read_key(key: Key, At(id): At<KeyId>) -> Result<Json<ApiKey>, ApiError> {
+pub(crate) async fn read_key(
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<KeyId>,
+) -> Result<Json<ApiKey>, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| keys::find(tx, id)).await?;
     found.map(|found| Json(found.into())).ok_or_else(|| missing("key", &id.to_string()))
 }

@@ -1,16 +1,16 @@
 //! `POST /v1/keys/{id}/revoke`: takes a key back.
 
-use munshi_identity::keys::{self, Carries};
+use munshi_identity::keys::{self, KeySubject};
 use munshi_identity::persons;
 use munshi_store::Tx;
 use munshi_types::KeyId;
 
 use super::add::tell;
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
-use crate::api::telling::Telling;
-use crate::error::{ApiError, Code};
+use crate::api::telling::ApiAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::key::ApiKey;
 
@@ -18,17 +18,20 @@ use crate::views::key::ApiKey;
 #[utoipa::path(post, path = "/v1/keys/{id}/revoke", tag = "keys",
     params(("id" = uuid::Uuid, Path, description = "Which one.")),
     responses((status = 200, description = "Revoked, now or before.", body = ApiKey)))]
-pub(crate) async fn revoke_key(key: Key, At(id): At<KeyId>) -> Result<Json<ApiKey>, ApiError> {
+pub(crate) async fn revoke_key(
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<KeyId>,
+) -> Result<Json<ApiKey>, ApiError> {
     let (db, tenant, now) = (key.api.db.clone(), key.tenant(), key.api.clock.now());
-    let telling = Telling::of(&key.caller, key.api.ids.clone(), now);
+    let telling = ApiAuditContext::of(&key.caller, key.api.ids.clone(), now);
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let gone = || missing("key", &id.to_string());
         let role = match keys::find(tx, id)?.ok_or_else(gone)?.carries {
-            Carries::Role(role) => Some(role),
-            Carries::Person(person) => persons::find(tx, person)?.and_then(|person| person.role),
+            KeySubject::Role(role) => Some(role),
+            KeySubject::Person(person) => persons::find(tx, person)?.and_then(|person| person.role),
         };
         if !key.is_above(role) {
-            return Err(ApiError::new(Code::Forbidden, "That key stands higher than this one.")
+            return Err(ApiError::new(ApiErrorCode::Forbidden, "That key stands higher than this one.")
                 .hint("Ask an owner of the workspace."));
         }
         let revoked = key.api.keys.revoke(tx, id, now)?.ok_or_else(gone)?;

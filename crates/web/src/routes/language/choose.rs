@@ -17,14 +17,14 @@ use crate::account::local;
 const KEPT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 #[derive(Deserialize)]
-pub(crate) struct Chosen {
+pub(crate) struct ChooseLanguageQuery {
     language: String,
 }
 
 /// Keeps the choice, and goes back to the page it was made on.
 pub(crate) async fn choose_language(
     headers: HeaderMap,
-    chosen: Result<Query<Chosen>, QueryRejection>,
+    chosen: Result<Query<ChooseLanguageQuery>, QueryRejection>,
 ) -> Response {
     let mut response = Redirect::to(local::path(back(&headers).as_deref())).into_response();
     let language = chosen.ok().and_then(|Query(chosen)| chosen.language.parse::<Language>().ok());

@@ -2,8 +2,8 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse, Redirect, Response};
-use munshi_identity::Token;
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::SecretToken;
+use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::{self, OPERATORS};
 use munshi_identity::sign_ins;
 use munshi_store::PlatformTx;
@@ -11,24 +11,25 @@ use munshi_store::PlatformTx;
 use super::show::open;
 use super::use_up::{accept, tell_used};
 use crate::account::come_in::renewed;
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::error::{ApiError, Code};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn accept_link(
     Path(text): Path<String>,
-    posted: Posted<Nothing>,
-) -> Result<Response, Fault> {
-    let Posted { who, headers, .. } = posted;
-    let gone =
-        || ApiError::new(Code::Conflict, "This link was used, or its time is over.").phrase("link-used");
-    let token = Token::parse(&text).ok_or_else(gone)?;
+    posted: SignedInForm<EmptyForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, headers, .. } = posted;
+    let gone = || {
+        ApiError::new(ApiErrorCode::Conflict, "This link was used, or its time is over.").phrase("link-used")
+    };
+    let token = SecretToken::parse(&text).ok_or_else(gone)?;
     let (api, operator, id) = (who.api.clone(), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let opened = open(tx, &token, &api)?.ok_or_else(gone)?;
-        let Purpose::Invitation { email, place } = opened.link.purpose else { return Err(gone()) };
+        let LinkPurpose::Invitation { email, place } = opened.link.purpose else { return Err(gone()) };
         if email != operator.email {
-            return Err(ApiError::new(Code::Forbidden, "This invitation is for another account."));
+            return Err(ApiError::new(ApiErrorCode::Forbidden, "This invitation is for another account."));
         }
         if !links::use_up(tx, opened.link.id, api.clock.now())? {
             return Err(gone());
@@ -36,8 +37,8 @@ pub(crate) async fn accept_link(
         // What this browser is good for changes: it gets another token, and stays signed in.
         let token = sign_ins::rotate(tx, id, api.random.as_ref())?;
         match place {
-            Place::Everywhere => operators::make_keeper(tx, operator.id)?,
-            Place::Workspace { .. } => accept(tx, &api, &operator, place)?,
+            InvitationScope::Everywhere => operators::make_keeper(tx, operator.id)?,
+            InvitationScope::Workspace { .. } => accept(tx, &api, &operator, place)?,
         }
         tell_used(tx, &api, &operator, opened.link.id)?;
         Ok(token)

@@ -4,26 +4,26 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use munshi_identity::links::{self, Link, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, OneTimeLink};
 use munshi_identity::operators::{self, OPERATORS, Operator, roles};
 use munshi_identity::passwords::SHORTEST;
-use munshi_identity::{Role, Token};
-use munshi_lang::Fill;
+use munshi_identity::{Role, SecretToken};
+use munshi_lang::PlaceholderValue;
 use munshi_store::{PlatformTx, tenants};
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Told, sent};
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{PageNotice, sent};
 use crate::account::local;
-use crate::account::signed_in::SignedIn;
-use crate::account::words::Words;
+use crate::account::signed_in::SignedInOperator;
+use crate::account::words::PagePhrases;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
 use crate::routes::operators::recover::governs;
 
 /// What is shown of a link.
-pub(crate) struct Opened {
-    pub(crate) link: Link,
+pub(crate) struct LinkDetails {
+    pub(crate) link: OneTimeLink,
     /// The tenant it invites to, by name.
     pub(super) place: Option<String>,
     /// Whether its e-mail has an account.
@@ -35,10 +35,10 @@ pub(crate) struct Opened {
 #[derive(Template)]
 #[template(path = "account/link.html")]
 struct LinkPage {
-    words: Words,
+    words: PagePhrases,
     path: String,
     view: View,
-    told: Option<Told>,
+    told: Option<PageNotice>,
     email: String,
     name: String,
     /// What an invitation is to.
@@ -67,14 +67,18 @@ pub(crate) async fn show_link(
     State(app): State<App>,
     Path(token): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     page(app.api()?, &headers, &token, ("", ""), None).await
 }
 
 /// The link of a token, if it is good now: also by what its maker may do at this moment.
-pub(crate) fn open(tx: &mut PlatformTx<'_>, token: &Token, api: &Api) -> Result<Option<Opened>, ApiError> {
+pub(crate) fn open(
+    tx: &mut PlatformTx<'_>,
+    token: &SecretToken,
+    api: &Api,
+) -> Result<Option<LinkDetails>, ApiError> {
     let Some(link) = links::find(tx, token)? else { return Ok(None) };
-    if !link.is_open(api.clock.now()) || (link.purpose == Purpose::First && operators::any(tx)?) {
+    if !link.is_open(api.clock.now()) || (link.purpose == LinkPurpose::First && operators::any(tx)?) {
         return Ok(None);
     }
     let maker = match links::maker_of(&link) {
@@ -86,25 +90,25 @@ pub(crate) fn open(tx: &mut PlatformTx<'_>, token: &Token, api: &Api) -> Result<
     };
     let by_keeper = maker.is_none_or(|maker| maker.keeper);
     let (mut place, mut has_account) = (None, false);
-    if let Purpose::Invitation { email, place: to } = &link.purpose {
+    if let LinkPurpose::Invitation { email, place: to } = &link.purpose {
         has_account = operators::by_email(tx, email)?.is_some();
-        if let Place::Workspace { tenant, .. } = to {
+        if let InvitationScope::Workspace { tenant, .. } = to {
             place = tenants::find(tx, *tenant)?.map(|tenant| tenant.name.to_string());
         }
     }
-    Ok(Some(Opened { link, place, has_account, by_keeper }))
+    Ok(Some(LinkDetails { link, place, has_account, by_keeper }))
 }
 
 /// Whether an operator could make this link now, for the account and the role as they are now.
-fn may_make(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &Purpose) -> Result<bool, ApiError> {
+fn may_make(tx: &mut PlatformTx<'_>, maker: &Operator, purpose: &LinkPurpose) -> Result<bool, ApiError> {
     match purpose {
-        Purpose::First => Ok(false),
-        Purpose::Invitation { place: Place::Everywhere, .. } => Ok(maker.keeper),
-        Purpose::Invitation { place: Place::Workspace { tenant, role }, .. } => {
+        LinkPurpose::First => Ok(false),
+        LinkPurpose::Invitation { place: InvitationScope::Everywhere, .. } => Ok(maker.keeper),
+        LinkPurpose::Invitation { place: InvitationScope::Workspace { tenant, role }, .. } => {
             let own = roles::role_in(tx, maker, *tenant)?.map(|(_, own)| own);
             Ok(own.is_some_and(|own| own <= *role && own <= Role::Admin))
         }
-        Purpose::Recovery { operator } => match operators::find(tx, *operator)? {
+        LinkPurpose::Recovery { operator } => match operators::find(tx, *operator)? {
             Some(other) => governs(tx, maker, &other),
             None => Ok(false),
         },
@@ -117,9 +121,9 @@ pub(super) async fn page(
     headers: &HeaderMap,
     text: &str,
     (email, name): (&str, &str),
-    told: Option<Told>,
-) -> Result<Response, Fault> {
-    let opened = match Token::parse(text) {
+    told: Option<PageNotice>,
+) -> Result<Response, HtmlPageError> {
+    let opened = match SecretToken::parse(text) {
         None => None,
         Some(token) => {
             let inside = api.clone();
@@ -134,7 +138,7 @@ pub(super) async fn page(
     };
     let path = format!("/account/link/{text}");
     let mut page = LinkPage {
-        words: Words::of(headers),
+        words: PagePhrases::of(headers),
         view: View::Gone,
         told,
         email: email.to_owned(),
@@ -147,24 +151,26 @@ pub(super) async fn page(
         path,
     };
     if let Some(opened) = opened {
-        page.fill(opened, SignedIn::find(api, headers).await?.as_ref());
+        page.fill(opened, SignedInOperator::find(api, headers).await?.as_ref());
     }
     Ok(sent(&page, status))
 }
 
 impl LinkPage {
-    fn fill(&mut self, opened: Opened, who: Option<&SignedIn>) {
+    fn fill(&mut self, opened: LinkDetails, who: Option<&SignedInOperator>) {
         self.view = match opened.link.purpose {
-            Purpose::First => View::First,
-            Purpose::Recovery { .. } => View::Recovery,
-            Purpose::Invitation { email, place } => {
+            LinkPurpose::First => View::First,
+            LinkPurpose::Recovery { .. } => View::Recovery,
+            LinkPurpose::Invitation { email, place } => {
                 self.about = match place {
-                    Place::Everywhere => self.words.with("invited-everywhere", "email", &email),
-                    Place::Workspace { role, .. } => {
+                    InvitationScope::Everywhere => self.words.with("invited-everywhere", "email", &email),
+                    InvitationScope::Workspace { role, .. } => {
                         let (role, name) = (self.words.role(&role), opened.place.unwrap_or_default());
                         let fills = [("place", name.as_str()), ("role", &role), ("email", &email)];
-                        self.words
-                            .filled("invited-about", &fills.map(|(slot, text)| (slot, Fill::Text(text))))
+                        self.words.filled(
+                            "invited-about",
+                            &fills.map(|(slot, text)| (slot, PlaceholderValue::Text(text))),
+                        )
                     }
                 };
                 let own = who.filter(|who| who.operator.email == email);

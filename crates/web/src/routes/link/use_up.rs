@@ -2,28 +2,28 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use munshi_identity::Token;
-use munshi_identity::links::{self, Place, Purpose};
-use munshi_identity::operators::{self, Added, NewOperator, OPERATORS, Operator, roles};
+use munshi_identity::SecretToken;
+use munshi_identity::links::{self, InvitationScope, LinkPurpose};
+use munshi_identity::operators::{self, AddOperatorOutcome, NewOperator, OPERATORS, Operator, roles};
 use munshi_identity::passwords::{Password, PasswordHash};
-use munshi_identity::pauses::Try;
-use munshi_identity::sign_ins::{self, How};
+use munshi_identity::pauses::SignInAttempt;
+use munshi_identity::sign_ins::{self, SignInMethod};
 use munshi_store::PlatformTx;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::show::{open, page};
-use crate::account::come_in::{Arrival, CameIn};
-use crate::account::fault::Fault;
-use crate::account::form::Sent;
+use crate::account::come_in::{BrowserSignInContext, SignInCookies};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::PublicForm;
 use crate::account::signed_in::address;
-use crate::account::telling::Telling;
-use crate::account::words::Words;
+use crate::account::telling::AccountAuditContext;
+use crate::account::words::PagePhrases;
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Clone, Deserialize)]
-pub(crate) struct Answer {
+pub(crate) struct RedeemLinkForm {
     #[serde(default)]
     email: String,
     #[serde(default)]
@@ -31,13 +31,17 @@ pub(crate) struct Answer {
     password: String,
 }
 
-pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> Result<Response, Fault> {
-    let Sent { api, headers, extensions, form } = posted;
-    let arrival = Arrival::of(&api, &headers, address(&api, &extensions, &headers), How::Link);
+pub(crate) async fn use_link(
+    Path(text): Path<String>,
+    posted: PublicForm<RedeemLinkForm>,
+) -> Result<Response, HtmlPageError> {
+    let PublicForm { api, headers, extensions, form } = posted;
+    let arrival =
+        BrowserSignInContext::of(&api, &headers, address(&api, &extensions, &headers), SignInMethod::Link);
     match answer(&api, &text, form.clone(), arrival).await {
         Ok(came) => Ok(came.go_on("/account")),
         Err(fault) if fault.is_about_input() => {
-            let told = fault.told(Words::of(&headers));
+            let told = fault.told(PagePhrases::of(&headers));
             page(&api, &headers, &text, (&form.email, &form.name), told).await
         }
         Err(fault) => Err(fault),
@@ -45,11 +49,16 @@ pub(crate) async fn use_link(Path(text): Path<String>, posted: Sent<Answer>) -> 
 }
 
 fn gone() -> ApiError {
-    ApiError::new(Code::Conflict, "This link was used, or its time is over.").phrase("link-used")
+    ApiError::new(ApiErrorCode::Conflict, "This link was used, or its time is over.").phrase("link-used")
 }
 
-async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result<CameIn, Fault> {
-    let token = Token::parse(text).ok_or_else(gone)?;
+async fn answer(
+    api: &Api,
+    text: &str,
+    form: RedeemLinkForm,
+    arrival: BrowserSignInContext,
+) -> Result<SignInCookies, HtmlPageError> {
+    let token = SecretToken::parse(text).ok_or_else(gone)?;
     let password = Password::new(&form.password);
     let (email, name) = known(api, &token, &form).await?;
     password.fit_for(&email, &name)?;
@@ -57,7 +66,7 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let mut opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
-        if let Purpose::Recovery { operator } = opened.link.purpose {
+        if let LinkPurpose::Recovery { operator } = opened.link.purpose {
             // A role given elsewhere at this moment takes the maker's right to make the link.
             operators::hold(tx, operator)?;
             opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
@@ -66,9 +75,11 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
             return Err(gone());
         }
         let operator = match opened.link.purpose {
-            Purpose::First => first(tx, &inside, (&form.email, &form.name), hash)?,
-            Purpose::Invitation { email, place } => invited(tx, &inside, (&email, &form.name), place, hash)?,
-            Purpose::Recovery { operator } => {
+            LinkPurpose::First => first(tx, &inside, (&form.email, &form.name), hash)?,
+            LinkPurpose::Invitation { email, place } => {
+                invited(tx, &inside, (&email, &form.name), place, hash)?
+            }
+            LinkPurpose::Recovery { operator } => {
                 recovered(tx, &inside, operator, &hash)?;
                 // Whoever made the link may be the one who uses it: unless they keep the installation, the account's
                 // e-mail is to be proved anew.
@@ -86,14 +97,14 @@ async fn answer(api: &Api, text: &str, form: Answer, arrival: Arrival) -> Result
 }
 
 /// Whose password it will be, before the link is used: so that an unfit one uses nothing up.
-async fn known(api: &Api, token: &Token, form: &Answer) -> Result<(String, String), ApiError> {
+async fn known(api: &Api, token: &SecretToken, form: &RedeemLinkForm) -> Result<(String, String), ApiError> {
     let (inside, token, form) = (api.clone(), token.clone(), form.clone());
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let opened = open(tx, &token, &inside)?.ok_or_else(gone)?;
         Ok(match opened.link.purpose {
-            Purpose::First => (form.email, form.name),
-            Purpose::Invitation { email, .. } => (email, form.name),
-            Purpose::Recovery { operator } => {
+            LinkPurpose::First => (form.email, form.name),
+            LinkPurpose::Invitation { email, .. } => (email, form.name),
+            LinkPurpose::Recovery { operator } => {
                 let operator = operators::find(tx, operator)?.ok_or_else(gone)?;
                 (operator.email, operator.name)
             }
@@ -124,9 +135,11 @@ fn first(
 
 fn made(tx: &mut PlatformTx<'_>, api: &Api, new: &NewOperator) -> Result<Operator, ApiError> {
     match operators::add(tx, &api.ids, new, api.clock.now())? {
-        Added::Made(operator) => Ok(operator),
-        Added::Taken => Err(ApiError::new(Code::Conflict, "This e-mail has an account: sign in with it.")
-            .phrase("has-account")),
+        AddOperatorOutcome::Made(operator) => Ok(operator),
+        AddOperatorOutcome::Taken => {
+            Err(ApiError::new(ApiErrorCode::Conflict, "This e-mail has an account: sign in with it.")
+                .phrase("has-account"))
+        }
     }
 }
 
@@ -135,12 +148,14 @@ pub(crate) fn join(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     new: &NewOperator,
-    place: Place,
+    place: InvitationScope,
 ) -> Result<Operator, ApiError> {
     let new = match place {
         // Only whoever has the machine invites to everything; that is their word for the e-mail.
-        Place::Everywhere => NewOperator { keeper: true, proved: true, ..new.clone() },
-        Place::Workspace { tenant, .. } => NewOperator { keeper: false, home: Some(tenant), ..new.clone() },
+        InvitationScope::Everywhere => NewOperator { keeper: true, proved: true, ..new.clone() },
+        InvitationScope::Workspace { tenant, .. } => {
+            NewOperator { keeper: false, home: Some(tenant), ..new.clone() }
+        }
     };
     let operator = made(tx, api, &new)?;
     accept(tx, api, &operator, place)?;
@@ -152,9 +167,9 @@ pub(crate) fn accept(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     operator: &Operator,
-    place: Place,
+    place: InvitationScope,
 ) -> Result<(), ApiError> {
-    if let Place::Workspace { tenant, role } = place {
+    if let InvitationScope::Workspace { tenant, role } = place {
         let before = roles::given(tx, operator.id, tenant)?;
         if before.is_none_or(|before| role < before) {
             roles::give(tx, operator.id, tenant, role, api.clock.now())?;
@@ -167,7 +182,7 @@ fn invited(
     tx: &mut PlatformTx<'_>,
     api: &Api,
     (email, name): (&str, &str),
-    place: Place,
+    place: InvitationScope,
     hash: PasswordHash,
 ) -> Result<Operator, ApiError> {
     let new = NewOperator {
@@ -192,7 +207,7 @@ fn recovered(
     let operator = operators::find(tx, operator)?.ok_or_else(gone)?;
     operators::set_password(tx, operator.id, hash)?;
     sign_ins::end_all(tx, operator.id)?;
-    Try::of(&operator.email, None).right(tx, api.clock.now())?;
+    SignInAttempt::of(&operator.email, None).right(tx, api.clock.now())?;
     Ok(())
 }
 
@@ -202,7 +217,7 @@ pub(crate) fn tell_used(
     operator: &Operator,
     link: munshi_types::LinkId,
 ) -> Result<(), ApiError> {
-    let telling = Telling::of(api, operator.id);
+    let telling = AccountAuditContext::of(api, operator.id);
     let given = roles::roles_of(tx, operator.id)?;
     let tenants: Vec<_> = given.iter().map(|(tenant, _)| *tenant).collect();
     let payload = json!({ "operator": operator.id, "keeper": operator.keeper });

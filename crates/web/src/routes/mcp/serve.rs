@@ -7,14 +7,14 @@ use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::http::header::ORIGIN;
 use axum::response::Response;
-use munshi_identity::keys::{Access, Area};
+use munshi_identity::keys::{ApiAccess, Area};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use crate::api::access::{Key, forbidden};
+use crate::api::access::{AuthorizedCaller, forbidden};
 use crate::app::App;
-use crate::error::{ApiError, Code};
-use crate::mcp::server::Server;
+use crate::error::{ApiError, ApiErrorCode};
+use crate::mcp::server::McpServerHandler;
 use crate::server::Peer;
 
 /// Answers one request of a client. It has the key in every one of them.
@@ -23,11 +23,14 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
     let address = api.client_address(request.extensions().get::<Peer>(), request.headers());
     if is_strange(request.headers(), api.account.public_url.as_deref()) {
         let what = "Pages of others may not speak to this address.";
-        return Err(ApiError::new(Code::Forbidden, what).hint("Call it from a program, with an API key."));
+        return Err(
+            ApiError::new(ApiErrorCode::Forbidden, what).hint("Call it from a program, with an API key.")
+        );
     }
-    let key = Key::by_text(api, request.headers(), address).await?;
+    let key = AuthorizedCaller::by_text(api, request.headers(), address).await?;
     let opens = |area, access| key.caller.may(area, access);
-    if let (Err(lacking), Err(_)) = (opens(Area::Tools, Access::Read), opens(Area::Chat, Access::Write)) {
+    if let (Err(lacking), Err(_)) = (opens(Area::Tools, ApiAccess::Read), opens(Area::Chat, ApiAccess::Write))
+    {
         return Err(forbidden(lacking));
     }
     request.extensions_mut().insert(Arc::new(key));
@@ -37,7 +40,8 @@ pub(crate) async fn serve_mcp(State(app): State<App>, mut request: Request) -> R
         // Whom a request may be addressed to is not known behind proxies; it is looked at whose page sends it.
         .disable_allowed_hosts()
         .with_cancellation_token(app.stopping().child_token());
-    let service = StreamableHttpService::new(|| Ok(Server), Arc::<NeverSessionManager>::default(), config);
+    let service =
+        StreamableHttpService::new(|| Ok(McpServerHandler), Arc::<NeverSessionManager>::default(), config);
     Ok(service.handle(request).await.map(Body::new))
 }
 

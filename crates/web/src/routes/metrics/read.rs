@@ -7,7 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::{MonitorAccess, Peer};
 use crate::visitor::here::may_monitor;
 
@@ -25,7 +25,7 @@ pub(crate) async fn read_metrics(
     let peer = peer.map(|Extension(peer)| peer);
     if !may_monitor(&app, access, (peer.as_ref(), &headers)).await? {
         let words = "Metrics are for programs on this machine, and for whoever looks after the installation.";
-        return Err(ApiError::new(Code::Forbidden, words)
+        return Err(ApiError::new(ApiErrorCode::Forbidden, words)
             .hint("Read them on the machine itself, or set `server.public_metrics = true`."));
     }
     Ok(([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics().render()))

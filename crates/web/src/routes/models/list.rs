@@ -7,14 +7,15 @@ use munshi_types::{BindingId, Id, Tenant};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::openai::form::{self, Refusal};
+use crate::openai::form::{self, CompletionRefusal};
 
 /// A binding, as a model.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Model {
+#[schema(as = Model)]
+pub(crate) struct ModelEntry {
     /// The binding's name.
     #[schema(value_type = String, example = "counter")]
     pub(crate) id: TierName,
@@ -31,35 +32,35 @@ pub(crate) struct Model {
 pub(crate) struct ModelList {
     /// `list`
     object: &'static str,
-    data: Vec<Model>,
+    data: Vec<ModelEntry>,
 }
 
 /// The bindings this key reaches, as OpenAI's clients list models. Those that are archived are left out.
 #[utoipa::path(get, path = "/v1/models", tag = "models",
     responses((status = 200, description = "All of them.", body = ModelList)))]
-pub(crate) async fn list_models(key: Key) -> Result<Response, Refusal> {
+pub(crate) async fn list_models(key: AuthorizedCaller) -> Result<Response, CompletionRefusal> {
     let data = reached(&key).await?;
     let mut response = Json(ModelList { object: "list", data }).into_response();
     form::count(&mut response, key.api.limits.left(&key.caller));
     Ok(response)
 }
 
-pub(super) async fn reached(key: &Key) -> Result<Vec<Model>, ApiError> {
+pub(super) async fn reached(key: &AuthorizedCaller) -> Result<Vec<ModelEntry>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
     let bindings = tiers.into_iter().filter(|tier| {
         let is_open = tier.kind == TierKind::Binding && tier.status == TierStatus::Active;
         is_open && key.reaches(BindingId::from_uuid(tier.id.as_uuid()))
     });
-    let mut models: Vec<Model> =
+    let mut models: Vec<ModelEntry> =
         bindings.map(|tier| model(&tenant, tier.name.clone(), tier.id.as_uuid())).collect();
     models.sort_by(|one, other| one.id.cmp(&other.id));
     Ok(models)
 }
 
-fn model(tenant: &Tenant, id: TierName, made: uuid::Uuid) -> Model {
+fn model(tenant: &Tenant, id: TierName, made: uuid::Uuid) -> ModelEntry {
     // Ids carry the moment they were made.
     let created = made.get_timestamp().map_or(0, |at| at.to_unix().0);
     let created = i64::try_from(created).unwrap_or(0);
-    Model { id, object: "model", created, owned_by: tenant.name.to_string() }
+    ModelEntry { id, object: "model", created, owned_by: tenant.name.to_string() }
 }

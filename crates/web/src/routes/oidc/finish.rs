@@ -3,32 +3,32 @@
 use axum::extract::{Query, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
-use munshi_identity::keys::Key;
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::keys::ApiKeyRecord;
+use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::{self, NewOperator, OPERATORS, Operator};
-use munshi_identity::sign_ins::How;
-use munshi_identity::{Address, Token};
+use munshi_identity::sign_ins::SignInMethod;
+use munshi_identity::{ContactAddress, SecretToken};
 use munshi_store::{PlatformTx, tenants};
 use munshi_types::{LinkId, TenantId};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::start::{as_fault, back, service};
-use crate::account::come_in::Arrival;
+use crate::account::come_in::BrowserSignInContext;
 use crate::account::cookies::{self, ELSEWHERE};
-use crate::account::fault::Fault;
+use crate::account::fault::HtmlPageError;
 use crate::account::local;
-use crate::account::oidc::{Elsewhere, NotIn};
+use crate::account::oidc::{OidcError, OidcIdentity};
 use crate::account::signed_in::address;
-use crate::account::telling::{Telling, concerned};
-use crate::api::{Api, Inner};
+use crate::account::telling::{AccountAuditContext, concerned};
+use crate::api::{Api, ApiState};
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::routes::link::show::open;
 use crate::routes::link::use_up::{accept, join, tell_used};
 
 #[derive(Deserialize)]
-pub(crate) struct Brought {
+pub(crate) struct OidcCallback {
     #[serde(default)]
     code: String,
     #[serde(default)]
@@ -38,20 +38,20 @@ pub(crate) struct Brought {
 
 pub(crate) async fn finish_oidc(
     State(app): State<App>,
-    Query(brought): Query<Brought>,
+    Query(brought): Query<OidcCallback>,
     request: Request,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let api = app.api()?.clone();
     let (headers, from) = (request.headers(), address(&api, request.extensions(), request.headers()));
-    let (token, next) = kept(&api, headers).ok_or_else(|| as_fault(NotIn::State))?;
+    let (token, next) = kept(&api, headers).ok_or_else(|| as_fault(OidcError::State))?;
     if let Some(error) = brought.error {
-        return Err(as_fault(NotIn::Refused(error)));
+        return Err(as_fault(OidcError::Refused(error)));
     }
     let pair = (brought.code.as_str(), brought.state.as_str());
     let finished = service(&api)?.finish(&token, pair, &back(&api, headers), api.clock.now()).await;
     let who = finished.map_err(as_fault)?;
-    let arrival = Arrival::of(&api, headers, from, How::Oidc);
-    let invitation = next.strip_prefix("/account/link/").and_then(Token::parse);
+    let arrival = BrowserSignInContext::of(&api, headers, from, SignInMethod::Oidc);
+    let invitation = next.strip_prefix("/account/link/").and_then(SecretToken::parse);
     let inside = api.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let (operator, by, ended) = admit(tx, &inside, &who, invitation.as_ref())?;
@@ -64,7 +64,7 @@ pub(crate) async fn finish_oidc(
             By::Invitation(link) => tell_used(tx, &inside, &operator, link)?,
             By::Newcomer(tenant) => {
                 let payload = json!({ "how": "newcomer" });
-                let telling = Telling::of(&inside, operator.id);
+                let telling = AccountAuditContext::of(&inside, operator.id);
                 telling.tell(tx, &[tenant], "operator.joined", operator.id.to_string(), payload)?;
             }
         }
@@ -79,27 +79,27 @@ pub(crate) async fn finish_oidc(
 
 fn tell_proved(
     tx: &mut PlatformTx<'_>,
-    api: &Inner,
+    api: &ApiState,
     operator: &Operator,
-    ended: &[(TenantId, Key)],
+    ended: &[(TenantId, ApiKeyRecord)],
 ) -> Result<(), ApiError> {
-    let (telling, tenants) = (Telling::of(api, operator.id), concerned(tx, operator)?);
+    let (telling, tenants) = (AccountAuditContext::of(api, operator.id), concerned(tx, operator)?);
     telling.tell(tx, &tenants, "operator.proved", operator.id.to_string(), json!({ "how": "oidc" }))?;
     telling.tell_unproved(tx, ended)
 }
 
 /// What the browser was sent away with.
-fn kept(api: &Inner, headers: &HeaderMap) -> Option<(Token, String)> {
+fn kept(api: &ApiState, headers: &HeaderMap) -> Option<(SecretToken, String)> {
     let text = cookies::read(headers, ELSEWHERE, api.account.is_secure(headers))?;
     let (token, next) = text.split_once('.')?;
     let pair = format!("next={next}");
     let read: Vec<(String, String)> = serde_urlencoded::from_str(&pair).ok()?;
     let next = read.into_iter().next().map(|(_, next)| next)?;
-    Some((Token::parse(token)?, local::path(Some(&next)).to_owned()))
+    Some((SecretToken::parse(token)?, local::path(Some(&next)).to_owned()))
 }
 
 /// Keys that an account made before it was proved, each with its tenant.
-type Ended = Vec<(TenantId, Key)>;
+type Ended = Vec<(TenantId, ApiKeyRecord)>;
 
 /// What let somebody in besides the service's word.
 enum By {
@@ -115,8 +115,8 @@ enum By {
 fn admit(
     tx: &mut PlatformTx<'_>,
     api: &Api,
-    who: &Elsewhere,
-    invitation: Option<&Token>,
+    who: &OidcIdentity,
+    invitation: Option<&SecretToken>,
 ) -> Result<(Operator, By, Option<Ended>), ApiError> {
     let tied = operators::by_subject(tx, &who.issuer, &who.subject)?;
     let found = match (tied, &who.email) {
@@ -134,7 +134,7 @@ fn admit(
     };
     match (found, invited) {
         (Some(operator), Some((link, place))) => {
-            if place == Place::Everywhere {
+            if place == InvitationScope::Everywhere {
                 operators::make_keeper(tx, operator.id)?;
             }
             accept(tx, api, &operator, place)?;
@@ -150,10 +150,10 @@ fn admit(
 fn prove(
     tx: &mut PlatformTx<'_>,
     api: &Api,
-    who: &Elsewhere,
+    who: &OidcIdentity,
     operator: &Operator,
 ) -> Result<Option<Ended>, ApiError> {
-    match who.email.as_deref().and_then(|email| Address::email(email).ok()) {
+    match who.email.as_deref().and_then(|email| ContactAddress::email(email).ok()) {
         Some(email) if email.as_str() == operator.email => {
             Ok(operators::prove_ending(tx, operator.id, api.clock.now())?)
         }
@@ -162,13 +162,13 @@ fn prove(
 }
 
 /// An account with the e-mail that the service has verified becomes theirs, unless it is tied to somebody else there.
-fn by_email(tx: &mut PlatformTx<'_>, who: &Elsewhere, email: &str) -> Result<Option<Operator>, ApiError> {
+fn by_email(tx: &mut PlatformTx<'_>, who: &OidcIdentity, email: &str) -> Result<Option<Operator>, ApiError> {
     let Some(operator) = operators::by_email(tx, email)? else { return Ok(None) };
     if operators::tie(tx, operator.id, &who.issuer, &who.subject)? {
         return Ok(Some(operator));
     }
     Err(ApiError::new(
-        Code::Forbidden,
+        ApiErrorCode::Forbidden,
         "This e-mail's account belongs to somebody else at the other service.",
     )
     .hint("Ask whoever runs this installation."))
@@ -177,11 +177,11 @@ fn by_email(tx: &mut PlatformTx<'_>, who: &Elsewhere, email: &str) -> Result<Opt
 fn invited(
     tx: &mut PlatformTx<'_>,
     api: &Api,
-    who: &Elsewhere,
-    token: &Token,
-) -> Result<Option<(LinkId, Place)>, ApiError> {
+    who: &OidcIdentity,
+    token: &SecretToken,
+) -> Result<Option<(LinkId, InvitationScope)>, ApiError> {
     let Some(opened) = open(tx, token, api)? else { return Ok(None) };
-    let Purpose::Invitation { email, place } = opened.link.purpose else { return Ok(None) };
+    let LinkPurpose::Invitation { email, place } = opened.link.purpose else { return Ok(None) };
     if who.email.as_deref() != Some(email.as_str()) {
         return Ok(None);
     }
@@ -189,19 +189,22 @@ fn invited(
     Ok(won.then_some((opened.link.id, place)))
 }
 
-fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &Elsewhere) -> Result<(Operator, By), ApiError> {
+fn newcomer(tx: &mut PlatformTx<'_>, api: &Api, who: &OidcIdentity) -> Result<(Operator, By), ApiError> {
     let uninvited = || {
-        ApiError::new(Code::Forbidden, "There is no account here for who you are at the other service.")
-            .hint("Ask an owner of the workspace to invite you.")
+        ApiError::new(
+            ApiErrorCode::Forbidden,
+            "There is no account here for who you are at the other service.",
+        )
+        .hint("Ask an owner of the workspace to invite you.")
     };
     let service = service(api)?;
     let (name, role) = service.newcomers().filter(|_| who.email.is_some()).ok_or_else(uninvited)?;
     let tenant = tenants::find_by_name(tx, name)?.ok_or_else(uninvited)?;
-    let operator = join(tx, api, &new(who), Place::Workspace { tenant: tenant.id, role: *role })?;
+    let operator = join(tx, api, &new(who), InvitationScope::Workspace { tenant: tenant.id, role: *role })?;
     Ok((operator, By::Newcomer(tenant.id)))
 }
 
-fn new(who: &Elsewhere) -> NewOperator {
+fn new(who: &OidcIdentity) -> NewOperator {
     let email = who.email.clone().unwrap_or_default();
     let given = who.name.as_deref().map(str::trim).unwrap_or_default();
     let shown: String = given.chars().filter(|c| !munshi_types::is_unseen(*c)).take(100).collect();

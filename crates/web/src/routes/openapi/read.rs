@@ -6,12 +6,12 @@ use axum::Extension;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 
-use crate::document::Document;
+use crate::document::ApiDocument;
 
 /// This document.
 #[utoipa::path(get, path = "/openapi.json", tag = "openapi", responses(
     (status = 200, description = "The OpenAPI document.", body = Object, content_type = "application/json"),
 ))]
-pub(crate) async fn read_openapi(Extension(document): Extension<Arc<Document>>) -> impl IntoResponse {
+pub(crate) async fn read_openapi(Extension(document): Extension<Arc<ApiDocument>>) -> impl IntoResponse {
     ([(CONTENT_TYPE, "application/json")], document.json.clone())
 }

@@ -5,7 +5,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::Role;
 use munshi_identity::operators::{self, OPERATORS, Operator, roles};
-use munshi_lang::Fill;
+use munshi_lang::PlaceholderValue;
 use munshi_store::PlatformTx;
 use munshi_types::{KeyId, TenantId};
 use serde::Deserialize;
@@ -13,36 +13,35 @@ use serde_json::json;
 
 use super::invite::may_give;
 use super::list::page;
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
-use crate::account::frame::Told;
-use crate::account::signed_in::Workspace;
-use crate::account::telling::Telling;
-use crate::error::{ApiError, Code};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
+use crate::account::frame::PageNotice;
+use crate::account::signed_in::OpenWorkspace;
+use crate::account::telling::AccountAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
-pub(crate) struct Change {
+pub(crate) struct ChangeOperatorForm {
     /// `none` takes it away.
     role: String,
 }
 
 pub(crate) async fn change_operator(
     Path(id): Path<String>,
-    posted: Posted<Change>,
-) -> Result<Response, Fault> {
-    let Posted { who, form, .. } = posted;
+    posted: SignedInForm<ChangeOperatorForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, form, .. } = posted;
     let workspace = who.managed().await?;
-    let role: Option<Role> =
-        match form.role.as_str() {
-            "none" => None,
-            text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
-                ApiError::new(Code::Invalid, error.to_string())
-            })?),
-        };
+    let role: Option<Role> = match form.role.as_str() {
+        "none" => None,
+        text => Some(text.parse().map_err(|error: munshi_identity::RoleError| {
+            ApiError::new(ApiErrorCode::Invalid, error.to_string())
+        })?),
+    };
     if let Some(role) = role {
         may_give(&workspace, role)?;
     }
-    let (telling, inside) = (Telling::of(&who.api, who.operator.id), workspace.clone());
+    let (telling, inside) = (AccountAuditContext::of(&who.api, who.operator.id), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(Operator, Vec<KeyId>), ApiError> {
         let (operator, before) = reached(tx, &inside, &id)?;
         let tenant = inside.tenant.id;
@@ -66,27 +65,31 @@ pub(crate) async fn change_operator(
     let words = match role {
         Some(role) => {
             let role = who.words.role(&role);
-            let fills = [("name", Fill::Text(&operator.name)), ("role", Fill::Text(&role))];
+            let fills =
+                [("name", PlaceholderValue::Text(&operator.name)), ("role", PlaceholderValue::Text(&role))];
             who.words.filled("role-changed", &fills)
         }
         None => who.words.with("role-taken", "name", &operator.name),
     };
-    page(&who, &workspace, None, Told::done(words), StatusCode::OK).await
+    page(&who, &workspace, None, PageNotice::done(words), StatusCode::OK).await
 }
 
 /// Somebody of this workspace who stands no higher than whoever asks.
 pub(super) fn reached(
     tx: &mut PlatformTx<'_>,
-    workspace: &Workspace,
+    workspace: &OpenWorkspace,
     id: &str,
 ) -> Result<(Operator, Role), ApiError> {
-    let missing = || ApiError::new(Code::NotFound, "There is nobody of that id in this workspace.");
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is nobody of that id in this workspace.");
     let id = id.parse().map_err(|_| missing())?;
     let operator = operators::find(tx, id)?.ok_or_else(missing)?;
     let role = roles::given(tx, id, workspace.tenant.id)?.ok_or_else(missing)?;
     if role < workspace.role {
-        return Err(ApiError::new(Code::Forbidden, format!("{} stands higher than you do.", operator.name))
-            .hint("Ask an owner of the workspace."));
+        return Err(ApiError::new(
+            ApiErrorCode::Forbidden,
+            format!("{} stands higher than you do.", operator.name),
+        )
+        .hint("Ask an owner of the workspace."));
     }
     Ok((operator, role))
 }
@@ -96,7 +99,7 @@ fn keep_an_owner(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<(), ApiErr
     if roles::hold_owners(tx, tenant)? > 1 {
         return Ok(());
     }
-    Err(ApiError::new(Code::Conflict, "This is the only owner of the workspace.")
+    Err(ApiError::new(ApiErrorCode::Conflict, "This is the only owner of the workspace.")
         .hint("Make somebody else owner first.")
         .phrase("last-owner"))
 }

@@ -2,34 +2,36 @@
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::links::{self, Link, NewLink, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose, NewOneTimeLink, OneTimeLink};
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::{Role, Token};
+use munshi_identity::{Role, SecretToken};
 use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::list::{Made, page};
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
-use crate::account::signed_in::{SignedIn, Workspace};
-use crate::account::telling::Telling;
-use crate::error::{ApiError, Code};
+use super::list::{OperatorLinkNotice, page};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
+use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
+use crate::account::telling::AccountAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
-pub(crate) struct Invite {
+pub(crate) struct InviteOperatorForm {
     email: String,
     role: String,
 }
 
-pub(crate) async fn invite_operator(posted: Posted<Invite>) -> Result<Response, Fault> {
-    let Posted { who, headers, form } = posted;
+pub(crate) async fn invite_operator(
+    posted: SignedInForm<InviteOperatorForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, headers, form } = posted;
     let workspace = who.managed().await?;
     match invited(&who, &workspace, &form).await {
         Ok((token, ends)) => {
             let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
-            let made = Made { email: form.email.trim().to_lowercase(), link, ends };
+            let made = OperatorLinkNotice { email: form.email.trim().to_lowercase(), link, ends };
             page(&who, &workspace, Some(made), None, StatusCode::CREATED).await
         }
         Err(fault) if fault.is_about_input() => {
@@ -40,18 +42,22 @@ pub(crate) async fn invite_operator(posted: Posted<Invite>) -> Result<Response, 
     }
 }
 
-async fn invited(who: &SignedIn, workspace: &Workspace, form: &Invite) -> Result<(Token, Timestamp), Fault> {
-    let unknown = |error: munshi_identity::RoleError| ApiError::new(Code::Invalid, error.to_string());
+async fn invited(
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+    form: &InviteOperatorForm,
+) -> Result<(SecretToken, Timestamp), HtmlPageError> {
+    let unknown = |error: munshi_identity::RoleError| ApiError::new(ApiErrorCode::Invalid, error.to_string());
     let role: Role = form.role.parse().map_err(unknown)?;
     may_give(workspace, role)?;
     let tenant = workspace.tenant.id;
-    let place = Place::Workspace { tenant, role };
-    let purpose = Purpose::Invitation { email: form.email.clone(), place };
+    let place = InvitationScope::Workspace { tenant, role };
+    let purpose = LinkPurpose::Invitation { email: form.email.clone(), place };
     let (api, operator) = (who.api.clone(), who.operator.id);
-    let telling = Telling::of(&api, who.operator.id);
+    let telling = AccountAuditContext::of(&api, who.operator.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let by = links::by_operator(operator);
-        let new = NewLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
+        let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: api.account.invitation_life };
         let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         tell_made(tx, &telling, tenant, &link, json!({ "kind": "invitation", "role": role }))?;
         Ok((token, link.ends_at))
@@ -62,19 +68,19 @@ async fn invited(who: &SignedIn, workspace: &Workspace, form: &Invite) -> Result
 /// Which link, never its text or whom it is for.
 pub(super) fn tell_made(
     tx: &mut PlatformTx<'_>,
-    telling: &Telling,
+    telling: &AccountAuditContext,
     tenant: munshi_types::TenantId,
-    link: &Link,
+    link: &OneTimeLink,
     payload: serde_json::Value,
 ) -> Result<(), ApiError> {
     telling.tell(tx, &[tenant], "link.made", link.id.to_string(), payload)
 }
 
 /// Nobody gives more than they have.
-pub(super) fn may_give(workspace: &Workspace, role: Role) -> Result<(), ApiError> {
+pub(super) fn may_give(workspace: &OpenWorkspace, role: Role) -> Result<(), ApiError> {
     if workspace.role <= role {
         return Ok(());
     }
-    Err(ApiError::new(Code::Forbidden, format!("An {} can't make an {role}.", workspace.role))
+    Err(ApiError::new(ApiErrorCode::Forbidden, format!("An {} can't make an {role}.", workspace.role))
         .hint("Ask an owner of the workspace."))
 }

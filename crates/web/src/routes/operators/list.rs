@@ -4,39 +4,39 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::Role;
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::{OPERATORS, roles};
-use munshi_lang::Fill;
+use munshi_lang::PlaceholderValue;
 use munshi_store::PlatformTx;
 use munshi_types::Timestamp;
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Frame, Told, sent};
-use crate::account::signed_in::{SignedIn, Workspace};
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{AccountFrame, PageNotice, sent};
+use crate::account::signed_in::{OpenWorkspace, SignedInOperator};
 
 #[derive(Template)]
 #[template(path = "account/operators.html")]
 struct OperatorsPage {
-    frame: Frame,
+    frame: AccountFrame,
     items: Vec<Item>,
     invitations: Vec<Invitation>,
     /// A link, the one time.
-    made: Option<Made>,
+    made: Option<OperatorLinkNotice>,
     made_words: String,
     roles: Vec<Role>,
 }
 
-pub(super) struct Made {
+pub(super) struct OperatorLinkNotice {
     /// Who it is for.
     pub(super) email: String,
     pub(super) link: String,
     pub(super) ends: Timestamp,
 }
 
-impl Made {
-    fn words(&self, frame: &Frame) -> String {
+impl OperatorLinkNotice {
+    fn words(&self, frame: &AccountFrame) -> String {
         let ends = frame.moment(self.ends);
-        let fills = [("email", Fill::Text(&self.email)), ("ends", Fill::Text(&ends))];
+        let fills = [("email", PlaceholderValue::Text(&self.email)), ("ends", PlaceholderValue::Text(&ends))];
         frame.words.filled("link-made", &fills)
     }
 }
@@ -60,18 +60,18 @@ struct Invitation {
     reached: bool,
 }
 
-pub(crate) async fn list_operators(who: SignedIn) -> Result<Response, Fault> {
+pub(crate) async fn list_operators(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let workspace = who.managed().await?;
     page(&who, &workspace, None, None, StatusCode::OK).await
 }
 
 pub(super) async fn page(
-    who: &SignedIn,
-    workspace: &Workspace,
-    made: Option<Made>,
-    told: Option<Told>,
+    who: &SignedInOperator,
+    workspace: &OpenWorkspace,
+    made: Option<OperatorLinkNotice>,
+    told: Option<PageNotice>,
     status: StatusCode,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let (tenant, now) = (workspace.tenant.id, who.api.clock.now());
     let read = move |tx: &mut PlatformTx<'_>| -> Result<_, munshi_identity::Error> {
         Ok((roles::members(tx, tenant)?, links::invitations(tx, tenant, now)?))
@@ -85,15 +85,17 @@ pub(super) async fn page(
         email: member.operator.email,
         role: member.role,
     });
-    let frame = Frame::of(who, "operators", told).await?;
+    let frame = AccountFrame::of(who, "operators", told).await?;
     let invitations = open.into_iter().filter_map(|link| match link.purpose {
-        Purpose::Invitation { email, place: Place::Workspace { role, .. } } => Some(Invitation {
-            id: link.id.to_string(),
-            email,
-            role,
-            ends: frame.words.with("until", "ends", &frame.moment(link.ends_at)),
-            reached: workspace.role <= role,
-        }),
+        LinkPurpose::Invitation { email, place: InvitationScope::Workspace { role, .. } } => {
+            Some(Invitation {
+                id: link.id.to_string(),
+                email,
+                role,
+                ends: frame.words.with("until", "ends", &frame.moment(link.ends_at)),
+                reached: workspace.role <= role,
+            })
+        }
         _ => None,
     });
     let page = OperatorsPage {

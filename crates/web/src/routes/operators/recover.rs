@@ -3,33 +3,33 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::links::{self, NewLink, Purpose};
+use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::{OPERATORS, Operator, roles};
 use munshi_store::PlatformTx;
 use serde_json::json;
 
 use super::change::reached;
 use super::invite::tell_made;
-use super::list::{Made, page};
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::account::telling::Telling;
-use crate::error::{ApiError, Code};
+use super::list::{OperatorLinkNotice, page};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::account::telling::AccountAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn recover_operator(
     Path(id): Path<String>,
-    posted: Posted<Nothing>,
-) -> Result<Response, Fault> {
-    let Posted { who, headers, .. } = posted;
+    posted: SignedInForm<EmptyForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, headers, .. } = posted;
     let workspace = who.managed().await?;
     let (api, own, inside) = (who.api.clone(), who.operator.clone(), workspace.clone());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         let (operator, _) = reached(tx, &inside, &id)?;
         govern(tx, &own, &operator)?;
-        let telling = Telling::of(&api, own.id);
-        let purpose = Purpose::Recovery { operator: operator.id };
+        let telling = AccountAuditContext::of(&api, own.id);
+        let purpose = LinkPurpose::Recovery { operator: operator.id };
         let by = links::by_operator(own.id);
-        let new = NewLink { purpose: &purpose, made_by: &by, life: links::LIFE };
+        let new = NewOneTimeLink { purpose: &purpose, made_by: &by, life: links::LIFE };
         let (link, token) = links::make(tx, &api.ids, api.random.as_ref(), &new, telling.now)?;
         let payload = json!({ "kind": "recovery", "operator": operator.id });
         tell_made(tx, &telling, inside.tenant.id, &link, payload)?;
@@ -37,7 +37,7 @@ pub(crate) async fn recover_operator(
     };
     let (email, token, ends) = who.api.db.platform(OPERATORS).write(unit).await?;
     let link = who.api.link(&headers, &format!("/account/link/{}", token.reveal()));
-    page(&who, &workspace, Some(Made { email, link, ends }), None, StatusCode::CREATED).await
+    page(&who, &workspace, Some(OperatorLinkNotice { email, link, ends }), None, StatusCode::CREATED).await
 }
 
 /// Whoever gets the link gets the whole account: so every role it has must be one that whoever asks could give.
@@ -45,7 +45,7 @@ fn govern(tx: &mut PlatformTx<'_>, own: &Operator, other: &Operator) -> Result<(
     if governs(tx, own, other)? {
         return Ok(());
     }
-    Err(ApiError::new(Code::Forbidden, format!("{} looks after more than you do.", other.name))
+    Err(ApiError::new(ApiErrorCode::Forbidden, format!("{} looks after more than you do.", other.name))
         .hint("Whoever runs this installation can make the link: `munshi operator link`."))
 }
 

@@ -3,35 +3,35 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use munshi_identity::links::{self, Place, Purpose};
+use munshi_identity::links::{self, InvitationScope, LinkPurpose};
 use munshi_identity::operators::OPERATORS;
 use munshi_store::PlatformTx;
 use munshi_types::LinkId;
 use serde_json::json;
 
 use super::list::page;
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::account::frame::Told;
-use crate::account::telling::Telling;
-use crate::error::{ApiError, Code};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::account::frame::PageNotice;
+use crate::account::telling::AccountAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 
 pub(crate) async fn withdraw_invitation(
     Path(id): Path<String>,
-    posted: Posted<Nothing>,
-) -> Result<Response, Fault> {
+    posted: SignedInForm<EmptyForm>,
+) -> Result<Response, HtmlPageError> {
     let who = posted.who;
     let workspace = who.managed().await?;
-    let missing = || ApiError::new(Code::NotFound, "There is no such invitation that is open.");
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such invitation that is open.");
     let id: LinkId = id.parse().map_err(|_| missing())?;
-    let (telling, tenant) = (Telling::of(&who.api, who.operator.id), workspace.tenant.id);
+    let (telling, tenant) = (AccountAuditContext::of(&who.api, who.operator.id), workspace.tenant.id);
     let own = workspace.role;
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let open = links::invitations(tx, tenant, telling.now)?;
         let found = open.into_iter().find(|link| link.id == id).ok_or_else(missing)?;
-        if matches!(found.purpose, Purpose::Invitation { place: Place::Workspace { role, .. }, .. } if role < own)
+        if matches!(found.purpose, LinkPurpose::Invitation { place: InvitationScope::Workspace { role, .. }, .. } if role < own)
         {
-            return Err(ApiError::new(Code::Forbidden, "That invitation is to more than you have.")
+            return Err(ApiError::new(ApiErrorCode::Forbidden, "That invitation is to more than you have.")
                 .hint("Ask an owner of the workspace."));
         }
         if !links::withdraw(tx, tenant, id, telling.now)? {
@@ -40,5 +40,5 @@ pub(crate) async fn withdraw_invitation(
         telling.tell(tx, &[tenant], "link.withdrawn", id.to_string(), json!({}))
     };
     who.api.db.platform(OPERATORS).write(unit).await?;
-    page(&who, &workspace, None, Told::done(who.words.say("taken-back")), StatusCode::OK).await
+    page(&who, &workspace, None, PageNotice::done(who.words.say("taken-back")), StatusCode::OK).await
 }

@@ -7,16 +7,16 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header::REFERRER_POLICY;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use munshi_identity::{Principal, Standing, permits};
-use munshi_pack::{Page, Shown, ShownBody, Visit};
+use munshi_identity::{Principal, PrincipalStanding, permits};
+use munshi_pack::{PackPageBody, PackPageContent, PackPageHandler, PackPageRequest};
 use munshi_safety::policy;
 use munshi_store::{PlatformTx, Tx, tenants};
 use munshi_types::{Tenant, TenantId, TenantName, TenantStatus};
 
 use crate::account::frame::sent;
 use crate::account::local;
-use crate::account::signed_in::SignedIn;
-use crate::account::words::Words;
+use crate::account::signed_in::SignedInOperator;
+use crate::account::words::PagePhrases;
 use crate::api::Api;
 use crate::app::App;
 use crate::error::ApiError;
@@ -36,7 +36,7 @@ pub(crate) struct PackPage {
 #[derive(Template)]
 #[template(path = "closed_page.html")]
 pub(crate) struct ClosedPage {
-    words: Words,
+    words: PagePhrases,
     /// Where to sign in; empty for those who are.
     sign_in: String,
 }
@@ -59,11 +59,11 @@ pub(crate) async fn show_pack_page(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let api = app.api()?;
-    let who = SignedIn::find(api, &headers).await?;
+    let who = SignedInOperator::find(api, &headers).await?;
     let closed = || ClosedPage::of(who.is_some(), &headers, &uri);
     let Some(tenant) = find(api, &tenant).await? else { return Ok(closed()) };
     let Some((page, rest)) = api.visits.house.page(&pack, &path) else { return Ok(closed()) };
-    let visit = Visit {
+    let visit = PackPageRequest {
         principal: principal(who.as_ref(), &tenant).await?,
         rest: rest.to_owned(),
         query: serde_urlencoded::from_str(query.as_deref().unwrap_or_default()).unwrap_or_default(),
@@ -90,14 +90,14 @@ async fn find(api: &Api, text: &str) -> Result<Option<Tenant>, ApiError> {
 }
 
 /// An operator in the role they have here; everybody else is nobody, whatever they are elsewhere.
-async fn principal(who: Option<&SignedIn>, tenant: &Tenant) -> Result<Principal, ApiError> {
+async fn principal(who: Option<&SignedInOperator>, tenant: &Tenant) -> Result<Principal, ApiError> {
     let role = match who {
         Some(who) => who.role_in(tenant.id).await?.map(|workspace| workspace.role),
         None => None,
     };
     let nobody = Principal::anonymous(tenant.id);
     Ok(match role {
-        Some(role) => Principal { standing: Standing::Member(role), ..nobody },
+        Some(role) => Principal { standing: PrincipalStanding::Member(role), ..nobody },
         None => nobody,
     })
 }
@@ -106,11 +106,11 @@ async fn principal(who: Option<&SignedIn>, tenant: &Tenant) -> Result<Principal,
 async fn seen(
     api: &Api,
     tenant: TenantId,
-    page: &Arc<dyn Page>,
-    visit: Visit,
-) -> Result<Option<Shown>, ApiError> {
+    page: &Arc<dyn PackPageHandler>,
+    visit: PackPageRequest,
+) -> Result<Option<PackPageContent>, ApiError> {
     let page = page.clone();
-    let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<Shown>> {
+    let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<Option<PackPageContent>> {
         let (_, policy) = policy::current(tx)?;
         let may = permits(&visit.principal, &policy.roles, page.scope(), false, page.reach()).is_ok();
         if !may && !page.opens(tx, &visit)? {
@@ -121,14 +121,14 @@ async fn seen(
     api.db.read(tenant, read).await.map_err(ApiError::from)
 }
 
-fn framed(shown: Shown) -> Response {
+fn framed(shown: PackPageContent) -> Response {
     let mut response = match shown.body {
-        ShownBody::Html(html) => {
+        PackPageBody::Html(html) => {
             let body = html.as_str().to_owned();
             let headed = body.contains("<h1>");
             sent(&PackPage { title: shown.title, body, headed }, StatusCode::OK)
         }
-        ShownBody::Json(value) => Json(value).into_response(),
+        PackPageBody::Json(value) => Json(value).into_response(),
     };
     // The address may hold a key: it is told to nobody.
     response.headers_mut().insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
@@ -142,12 +142,12 @@ impl ClosedPage {
             true => String::new(),
             false => format!("/account/sign-in?next={}", local::encoded(back)),
         };
-        sent(&Self { words: Words::of(headers), sign_in }, StatusCode::NOT_FOUND)
+        sent(&Self { words: PagePhrases::of(headers), sign_in }, StatusCode::NOT_FOUND)
     }
 
     #[cfg(test)]
     pub(crate) fn sample(text: &str) -> Self {
-        Self { words: Words::of(&HeaderMap::new()), sign_in: text.to_owned() }
+        Self { words: PagePhrases::of(&HeaderMap::new()), sign_in: text.to_owned() }
     }
 }
 

@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use munshi_identity::Token;
+use munshi_identity::SecretToken;
 use munshi_identity::operators::{self, OPERATORS, Operator};
 use munshi_identity::passwords::{Password, PasswordHash};
-use munshi_identity::pauses::{Begun, Try};
+use munshi_identity::pauses::{SignInAttempt, SignInThrottle};
 use munshi_identity::sign_ins;
 use munshi_store::PlatformTx;
 use munshi_types::SignInId;
@@ -14,36 +14,38 @@ use serde_json::json;
 
 use super::show::page;
 use crate::account::come_in::renewed;
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
-use crate::account::frame::Told;
-use crate::account::signed_in::{SignInFirst, SignedIn};
-use crate::account::telling::{Telling, concerned};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
+use crate::account::frame::PageNotice;
+use crate::account::signed_in::{SignInRedirect, SignedInOperator};
+use crate::account::telling::{AccountAuditContext, concerned};
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
-pub(crate) struct Change {
+pub(crate) struct ChangePasswordForm {
     #[serde(default)]
     current: String,
     new: String,
     again: String,
 }
 
-pub(crate) async fn change_password(posted: Posted<Change>) -> Result<Response, Fault> {
-    let Posted { who, headers, form } = posted;
-    let not = async |told: Option<Told>| page(&who, told, StatusCode::UNPROCESSABLE_ENTITY).await;
+pub(crate) async fn change_password(
+    posted: SignedInForm<ChangePasswordForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, headers, form } = posted;
+    let not = async |told: Option<PageNotice>| page(&who, told, StatusCode::UNPROCESSABLE_ENTITY).await;
     if form.new != form.again {
-        return not(Told::not_done(who.words.say("differ"))).await;
+        return not(PageNotice::not_done(who.words.say("differ"))).await;
     }
     let new = Password::new(&form.new);
     if let Err(error) = new.fit_for(&who.operator.email, &who.operator.name) {
-        return not(Fault::from(error).told(who.words)).await;
+        return not(HtmlPageError::from(error).told(who.words)).await;
     }
     let seen = match who.operator.has_password {
         true => match current(&who, &form.current).await? {
             Some(hash) => Some(hash),
-            None => return not(Told::not_done(who.words.say("current-wrong"))).await,
+            None => return not(PageNotice::not_done(who.words.say("current-wrong"))).await,
         },
         false => None,
     };
@@ -53,8 +55,8 @@ pub(crate) async fn change_password(posted: Posted<Change>) -> Result<Response, 
     let unit = move |tx: &mut PlatformTx<'_>| wanted.write(tx, &api);
     match who.api.db.platform(OPERATORS).write(unit).await? {
         Changed::Done(token) => Ok(renewed(&who.api, &headers, &token, "/account/password?done=1")),
-        Changed::Meanwhile => not(Told::not_done(who.words.say("current-wrong"))).await,
-        Changed::SignedOut => Ok(SignInFirst::then("/account/password".to_owned()).into_response()),
+        Changed::Meanwhile => not(PageNotice::not_done(who.words.say("current-wrong"))).await,
+        Changed::SignedOut => Ok(SignInRedirect::then("/account/password".to_owned()).into_response()),
     }
 }
 
@@ -85,7 +87,7 @@ impl Wanted {
             token.ok_or_else(|| ApiError::internal("a sign-in ended while its password was changed"))?;
         let tenants = concerned(tx, operator)?;
         let payload = json!({ "sign_ins_ended": ended });
-        let telling = Telling::of(api, operator.id);
+        let telling = AccountAuditContext::of(api, operator.id);
         telling.tell(tx, &tenants, "operator.password_changed", operator.id.to_string(), payload)?;
         Ok(Changed::Done(token))
     }
@@ -93,7 +95,7 @@ impl Wanted {
 
 /// What came of it.
 enum Changed {
-    Done(Token),
+    Done(SecretToken),
     /// The password is another than the one that was compared.
     Meanwhile,
     /// This browser is not signed in any more.
@@ -102,15 +104,16 @@ enum Changed {
 
 /// The hash that the given password fits; none where it is wrong. Whoever sits at somebody's open browser has no free tries
 /// either.
-async fn current(who: &SignedIn, given: &str) -> Result<Option<PasswordHash>, Fault> {
-    let (id, now, counted) = (who.operator.id, who.api.clock.now(), Try::of(&who.operator.email, None));
+async fn current(who: &SignedInOperator, given: &str) -> Result<Option<PasswordHash>, HtmlPageError> {
+    let (id, now, counted) =
+        (who.operator.id, who.api.clock.now(), SignInAttempt::of(&who.operator.email, None));
     let begin = counted.clone();
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         Ok((begin.begin(tx, now)?, operators::password_of(tx, id)?))
     };
     let (begun, hash) = who.api.db.platform(OPERATORS).write(unit).await?;
-    if let Begun::Wait(wait) = begun {
-        return Err(ApiError::plain(Code::TooManyRequests).retry_after(wait).into());
+    if let SignInThrottle::Wait(wait) = begun {
+        return Err(ApiError::plain(ApiErrorCode::TooManyRequests).retry_after(wait).into());
     }
     let fits = who.api.account.passwords.fits(Password::new(given), hash.clone()).await?;
     if fits {

@@ -1,21 +1,21 @@
 //! `POST /v1/persons`: somebody new.
 
 use axum::http::StatusCode;
-use munshi_identity::{Address, AddressError, Person, persons};
-use munshi_safety::audit::Event;
+use munshi_identity::{ContactAddress, ContactAddressError, Person, persons};
+use munshi_safety::audit::AuditEvent;
 use munshi_store::Tx;
 use munshi_types::Language;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::api::access::Key;
+use crate::api::access::AuthorizedCaller;
 use crate::api::ask::{self, invalid};
-use crate::api::telling::Telling;
-use crate::error::{ApiError, Code};
+use crate::api::telling::ApiAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::routes::persons::change::may_give;
-use crate::views::person::{PersonWithAddresses, Role};
+use crate::views::person::{PersonWithAddresses, RoleView};
 
 /// Somebody to add.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -24,7 +24,7 @@ pub(crate) struct NewPerson {
     #[schema(min_length = 1, max_length = 200, example = "Meera Sharma")]
     name: String,
     /// Without it, somebody the workspace deals with. For owners and admins to give, and none above their own.
-    role: Option<Role>,
+    role: Option<RoleView>,
     /// An audience they belong to, each: letters, digits and dashes.
     #[serde(default)]
     #[schema(max_items = 50, example = json!(["customers"]))]
@@ -44,7 +44,7 @@ pub(crate) struct NewPerson {
 #[utoipa::path(post, path = "/v1/persons", tag = "persons",
     responses((status = 201, description = "Added.", body = PersonWithAddresses)))]
 pub(crate) async fn add_person(
-    key: Key,
+    key: AuthorizedCaller,
     Json(new): Json<NewPerson>,
 ) -> Result<(StatusCode, Json<PersonWithAddresses>), ApiError> {
     let role = new.role.map(Into::into);
@@ -57,7 +57,7 @@ pub(crate) async fn add_person(
     let addresses = addresses(&new)?;
     let (api, now) = (&key.api, key.api.clock.now());
     let person = Person { role, tags, language, ..Person::new(&api.ids, name, now) };
-    let telling = Telling::of(&key.caller, api.ids.clone(), now);
+    let telling = ApiAuditContext::of(&key.caller, api.ids.clone(), now);
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         persons::put(tx, &person)?;
         for address in &addresses {
@@ -70,18 +70,18 @@ pub(crate) async fn add_person(
         let payload = json!({ "role": person.role, "tags": person.tags, "addresses": kinds });
         let id = person.id.to_string();
         let shown = PersonWithAddresses::of(tx, person)?;
-        telling.tell(tx, Event::PERSON_ADDED, id, payload)?;
+        telling.tell(tx, AuditEvent::PERSON_ADDED, id, payload)?;
         Ok(shown)
     };
     Ok((StatusCode::CREATED, Json(api.db.write(key.tenant(), unit).await?)))
 }
 
-fn addresses(new: &NewPerson) -> Result<Vec<Address>, ApiError> {
-    type Read = fn(&str) -> Result<Address, AddressError>;
+fn addresses(new: &NewPerson) -> Result<Vec<ContactAddress>, ApiError> {
+    type Read = fn(&str) -> Result<ContactAddress, ContactAddressError>;
     let given: [(&str, &Option<String>, Read); 3] = [
-        ("phone", &new.phone, Address::phone),
-        ("email", &new.email, Address::email),
-        ("handle", &new.handle, Address::handle),
+        ("phone", &new.phone, ContactAddress::phone),
+        ("email", &new.email, ContactAddress::email),
+        ("handle", &new.handle, ContactAddress::handle),
     ];
     let read = given.into_iter().filter_map(|(field, text, read)| {
         let text = text.as_deref()?;
@@ -90,7 +90,7 @@ fn addresses(new: &NewPerson) -> Result<Vec<Address>, ApiError> {
     read.collect()
 }
 
-fn taken(address: &Address) -> ApiError {
-    ApiError::new(Code::Conflict, format!("This {} is somebody else's.", address.kind().as_str()))
+fn taken(address: &ContactAddress) -> ApiError {
+    ApiError::new(ApiErrorCode::Conflict, format!("This {} is somebody else's.", address.kind().as_str()))
         .hint("An address is one person's; GET /v1/persons lists them.")
 }

@@ -1,21 +1,21 @@
 //! `PATCH /v1/persons/{id}`: what is known of somebody changes.
 
-use munshi_identity::keys::SpeaksAs;
+use munshi_identity::keys::KeySpeaker;
 use munshi_identity::{Person, Role as Stands, persons};
-use munshi_safety::audit::Event;
+use munshi_safety::audit::AuditEvent;
 use munshi_store::Tx;
 use munshi_types::{Language, PersonId};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::api::access::Key;
-use crate::api::ask::{self, At};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{self, UrlPathParameter};
 use crate::api::missing;
-use crate::api::telling::Telling;
-use crate::error::{ApiError, Code};
+use crate::api::telling::ApiAuditContext;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
-use crate::views::person::{PersonWithAddresses, Role};
+use crate::views::person::{PersonWithAddresses, RoleView};
 
 /// What is to be different; what is left out stays.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -31,12 +31,12 @@ pub(crate) struct PersonChange {
     tags: Option<Vec<String>>,
     /// `null` for somebody who does not work here. For owners and admins, and none above their own.
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Role>)]
-    role: Option<Option<Role>>,
+    #[schema(value_type = Option<RoleView>)]
+    role: Option<Option<RoleView>>,
 }
 
 /// Tells `null` from what is not there.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Role>>, D::Error> {
+fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<RoleView>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -53,8 +53,8 @@ struct Change {
     params(("id" = uuid::Uuid, Path, description = "Who.")),
     responses((status = 200, description = "As they are now.", body = PersonWithAddresses)))]
 pub(crate) async fn change_person(
-    key: Key,
-    At(id): At<PersonId>,
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<PersonId>,
     Json(wish): Json<PersonChange>,
 ) -> Result<Json<PersonWithAddresses>, ApiError> {
     let change = Change {
@@ -64,33 +64,36 @@ pub(crate) async fn change_person(
         role: wish.role.map(|role| role.map(Into::into)),
     };
     let (db, tenant) = (key.api.db.clone(), key.tenant());
-    let telling = Telling::of(&key.caller, key.api.ids.clone(), key.api.clock.now());
+    let telling = ApiAuditContext::of(&key.caller, key.api.ids.clone(), key.api.clock.now());
     let shown = db.write(tenant, move |tx| apply(tx, &key, id, change, &telling)).await?;
     Ok(Json(shown))
 }
 
 fn apply(
     tx: &mut Tx<'_>,
-    key: &Key,
+    key: &AuthorizedCaller,
     id: PersonId,
     change: Change,
-    telling: &Telling,
+    telling: &ApiAuditContext,
 ) -> Result<PersonWithAddresses, ApiError> {
     let before = persons::hold(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;
     if !key.is_above(before.role) {
-        return Err(ApiError::new(Code::Forbidden, "This person stands higher than the key.")
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "This person stands higher than the key.")
             .hint("Ask an owner of the workspace."));
     }
     if before.left_at.is_some() {
-        return Err(ApiError::new(Code::Conflict, "This person has left.")
+        return Err(ApiError::new(ApiErrorCode::Conflict, "This person has left.")
             .hint("If they are here again: `munshi person set PERSON --back`."));
     }
     let role = change.role.unwrap_or(before.role);
     if role != before.role {
         may_give(key, before.role, role)?;
         if before.role == Some(Stands::Owner) && persons::is_last_owner(tx, before.id)? {
-            return Err(ApiError::new(Code::Conflict, "This is the last owner, and somebody has to be.")
-                .hint("Make somebody else an owner first."));
+            return Err(ApiError::new(
+                ApiErrorCode::Conflict,
+                "This is the last owner, and somebody has to be.",
+            )
+            .hint("Make somebody else an owner first."));
         }
     }
     let after = Person {
@@ -109,11 +112,11 @@ fn apply(
 }
 
 /// A role is told by itself, with what it was: it decides what somebody may.
-fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &Telling) -> Result<(), ApiError> {
+fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &ApiAuditContext) -> Result<(), ApiError> {
     let id = after.id.to_string();
     if before.role != after.role {
         let payload = json!({ "from": before.role, "to": after.role });
-        telling.tell(tx, Event::PERSON_ROLE_CHANGED, id.clone(), payload)?;
+        telling.tell(tx, AuditEvent::PERSON_ROLE_CHANGED, id.clone(), payload)?;
     }
     let differs = [
         ("name", before.name != after.name),
@@ -122,22 +125,26 @@ fn tell(tx: &mut Tx<'_>, before: &Person, after: &Person, telling: &Telling) -> 
     ];
     let keys: Vec<&str> = differs.into_iter().filter_map(|(what, is)| is.then_some(what)).collect();
     if !keys.is_empty() {
-        telling.tell(tx, Event::PERSON_CHANGED, id, json!({ "keys": keys, "tags": after.tags }))?;
+        telling.tell(tx, AuditEvent::PERSON_CHANGED, id, json!({ "keys": keys, "tags": after.tags }))?;
     }
     Ok(())
 }
 
 /// Roles are given and taken by owners and admins, and none above their own; not by programs, who could make themselves the
 /// person that confirms what they write.
-pub(crate) fn may_give(key: &Key, before: Option<Stands>, after: Option<Stands>) -> Result<(), ApiError> {
-    if key.caller.speaks_as == SpeaksAs::Program {
-        return Err(ApiError::new(Code::Forbidden, "A key of a program gives and takes no roles.")
+pub(crate) fn may_give(
+    key: &AuthorizedCaller,
+    before: Option<Stands>,
+    after: Option<Stands>,
+) -> Result<(), ApiError> {
+    if key.caller.speaks_as == KeySpeaker::Program {
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "A key of a program gives and takes no roles.")
             .hint("Somebody does it: on the account page, with `munshi person set`, or with a key that speaks as a person."));
     }
     let may = matches!(key.role(), Some(Stands::Owner | Stands::Admin));
     if may && key.is_above(before) && key.is_above(after) {
         return Ok(());
     }
-    Err(ApiError::new(Code::Forbidden, "This key may not give or take that role.")
+    Err(ApiError::new(ApiErrorCode::Forbidden, "This key may not give or take that role.")
         .hint("Owners and admins give roles, and none above their own: ask an owner of the workspace."))
 }

@@ -4,23 +4,23 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use axum::http::StatusCode;
-use munshi_agent::linking::{Linking, Sending as Came, Way};
-use munshi_agent::outbox::{SendFault, Sender, Sending, Sent};
+use munshi_agent::linking::{CodeDelivery, CodeSendOutcome as Came, PhoneLinker};
+use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceipt};
 use munshi_agent::sessions;
 use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
-use munshi_lang::{Form, Voice};
+use munshi_lang::{Locale, ScriptForm};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
-use munshi_types::{Language, Outbound, PersonId, SessionId, TenantId, Timestamp};
+use munshi_types::{Language, OutboundMessage, PersonId, SessionId, TenantId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::Inner;
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::ApiState;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::visitor::words;
 
@@ -34,13 +34,14 @@ pub(crate) struct PhoneToLink {
     #[schema(example = "+919812345678")]
     phone: String,
     #[serde(default)]
-    deliver: Deliver,
+    deliver: CodeDeliveryMode,
 }
 
 /// How the code reaches the phone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Deliver {
+#[schema(as = Deliver)]
+pub(crate) enum CodeDeliveryMode {
     /// We send it.
     #[default]
     Us,
@@ -51,7 +52,8 @@ pub(crate) enum Deliver {
 
 /// A code that is on its way.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct CodeAsked {
+#[schema(as = CodeAsked)]
+pub(crate) struct LinkPhoneResponse {
     #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
     /// With `deliver: you`: send it to the phone, and nowhere else.
@@ -63,21 +65,21 @@ pub(crate) struct CodeAsked {
 /// A visitor wants to prove a phone: a code goes there. The answer is the same whether the phone is known or not.
 #[utoipa::path(post, path = "/v1/persons/{id}/link", tag = "persons",
     params(("id" = uuid::Uuid, Path, description = "The visitor.")),
-    responses((status = 202, description = "A code is on its way.", body = CodeAsked)))]
+    responses((status = 202, description = "A code is on its way.", body = LinkPhoneResponse)))]
 pub(crate) async fn link_person(
-    key: Key,
-    At(id): At<PersonId>,
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<PersonId>,
     Json(wish): Json<PhoneToLink>,
-) -> Result<(StatusCode, Json<CodeAsked>), ApiError> {
-    if wish.deliver == Deliver::You && key.role() != Some(Role::Owner) {
-        return Err(ApiError::new(Code::Forbidden, "The code itself is for a key of an owner.")
+) -> Result<(StatusCode, Json<LinkPhoneResponse>), ApiError> {
+    if wish.deliver == CodeDeliveryMode::You && key.role() != Some(Role::Owner) {
+        return Err(ApiError::new(ApiErrorCode::Forbidden, "The code itself is for a key of an owner.")
             .hint("Ask an owner of the workspace, or leave `deliver` out."));
     }
     own_session(&key, id, wish.session).await?;
     let caught = Caught::default();
-    let sender: &dyn Sender = match wish.deliver {
-        Deliver::You => &caught,
-        Deliver::Us => key
+    let sender: &dyn ChannelSender = match wish.deliver {
+        CodeDeliveryMode::You => &caught,
+        CodeDeliveryMode::Us => key
             .api
             .senders
             .iter()
@@ -86,24 +88,25 @@ pub(crate) async fn link_person(
             .ok_or_else(no_way)?,
     };
     let words = |code: &CodeText| match wish.deliver {
-        Deliver::You => code.reveal().to_owned(),
-        Deliver::Us => words::code(code.reveal(), Voice::new(Language::English, Form::Latin)),
+        CodeDeliveryMode::You => code.reveal().to_owned(),
+        CodeDeliveryMode::Us => words::code(code.reveal(), Locale::new(Language::English, ScriptForm::Latin)),
     };
-    let way = Way { sender, words: &words, language: None };
+    let way = CodeDelivery { sender, words: &words, language: None };
     match linking(&key.api, key.tenant()).await?.ask(key.tenant(), wish.session, &wish.phone, &way).await? {
         Came::Sent { expires_at } => {
-            Ok((StatusCode::ACCEPTED, Json(CodeAsked { expires_at, code: caught.take() })))
+            Ok((StatusCode::ACCEPTED, Json(LinkPhoneResponse { expires_at, code: caught.take() })))
         }
         Came::NotSent { why } => Err(ApiError::unavailable(why)),
         Came::TooMany { again_at } => {
             let wait = again_at.since(key.api.clock.now());
-            Err(ApiError::new(Code::TooManyRequests, "Too many codes were asked for.").retry_after(wait))
+            Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were asked for.")
+                .retry_after(wait))
         }
     }
 }
 
-pub(crate) async fn linking(api: &Inner, tenant: TenantId) -> Result<Linking, ApiError> {
-    Ok(Linking {
+pub(crate) async fn linking(api: &ApiState, tenant: TenantId) -> Result<PhoneLinker, ApiError> {
+    Ok(PhoneLinker {
         db: api.db.clone(),
         key: api.codes.key(tenant).await?,
         ids: api.ids.clone(),
@@ -113,7 +116,11 @@ pub(crate) async fn linking(api: &Inner, tenant: TenantId) -> Result<Linking, Ap
 }
 
 /// The conversation must be this person's, and of a binding that the key reaches.
-pub(crate) async fn own_session(key: &Key, person: PersonId, session: SessionId) -> Result<(), ApiError> {
+pub(crate) async fn own_session(
+    key: &AuthorizedCaller,
+    person: PersonId,
+    session: SessionId,
+) -> Result<(), ApiError> {
     let read = move |tx: &mut Tx<'_>| {
         let living = munshi_identity::persons::living(tx, person)?;
         Ok::<_, munshi_store::Error>((living, sessions::living(tx, session)?))
@@ -125,7 +132,7 @@ pub(crate) async fn own_session(key: &Key, person: PersonId, session: SessionId)
 }
 
 pub(crate) fn no_way() -> ApiError {
-    ApiError::new(Code::Conflict, "No channel that reaches a phone is set up here.")
+    ApiError::new(ApiErrorCode::Conflict, "No channel that reaches a phone is set up here.")
         .hint("Set one up, or send the code yourself: `\"deliver\": \"you\"`, with a key of an owner.")
 }
 
@@ -140,17 +147,17 @@ impl Caught {
 }
 
 #[async_trait]
-impl Sender for Caught {
+impl ChannelSender for Caught {
     fn channel(&self) -> Channel {
         Channel::Api
     }
 
-    fn sending(&self) -> Sending {
-        Sending::Keyed
+    fn sending(&self) -> SendIdempotency {
+        SendIdempotency::Keyed
     }
 
-    async fn send(&self, outbound: &Outbound) -> Result<Sent, SendFault> {
+    async fn send(&self, outbound: &OutboundMessage) -> Result<SendReceipt, SendFault> {
         *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(outbound.text.clone());
-        Ok(Sent::default())
+        Ok(SendReceipt::default())
     }
 }

@@ -1,20 +1,20 @@
 //! `GET /v1/persons`: people, newest first.
 
-use munshi_identity::persons::{self, Wanted};
+use munshi_identity::persons::{self, PersonFilter};
 use munshi_store::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, Limit, Listed, page};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::person::Person;
+use crate::views::person::PersonView;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListPersonsQuery {
     /// Those who have left too.
     everybody: Option<bool>,
     /// The `next` of the page before.
@@ -22,18 +22,18 @@ pub(crate) struct Which {
     after: Option<Cursor>,
     /// How many; 25 without it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
-    limit: Option<Limit>,
+    limit: Option<ListLimit>,
 }
 
 /// People, newest first: those who work here and those who don't.
-#[utoipa::path(get, path = "/v1/persons", tag = "persons", params(Which),
-    responses((status = 200, description = "Some of them.", body = Listed<Person>)))]
+#[utoipa::path(get, path = "/v1/persons", tag = "persons", params(ListPersonsQuery),
+    responses((status = 200, description = "Some of them.", body = ListResponse<PersonView>)))]
 pub(crate) async fn list_persons(
-    key: Key,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Listed<Person>>, ApiError> {
-    let wanted = if which.everybody == Some(true) { Wanted::Everybody } else { Wanted::Here };
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ListPersonsQuery>,
+) -> Result<Json<ListResponse<PersonView>>, ApiError> {
+    let wanted = if which.everybody == Some(true) { PersonFilter::Everybody } else { PersonFilter::Here };
     let request = page(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| persons::list(tx, wanted, &request)).await?;
-    Ok(Json(Listed::of(found, |person| Some(person.into()))))
+    Ok(Json(ListResponse::of(found, |person| Some(person.into()))))
 }

@@ -4,8 +4,8 @@ use munshi_identity::persons;
 use munshi_store::Tx;
 use munshi_types::PersonId;
 
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
 use crate::error::ApiError;
 use crate::json::Json;
@@ -16,8 +16,8 @@ use crate::views::person::PersonWithAddresses;
     params(("id" = uuid::Uuid, Path, description = "Who.")),
     responses((status = 200, description = "The person.", body = PersonWithAddresses)))]
 pub(crate) async fn read_person(
-    key: Key,
-    At(id): At<PersonId>,
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<PersonId>,
 ) -> Result<Json<PersonWithAddresses>, ApiError> {
     let read = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let person = persons::living(tx, id)?.ok_or_else(|| missing("person", &id.to_string()))?;

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::json::Json;
-use crate::readiness::Check;
+use crate::readiness::ReadinessCheck;
 use crate::server::{MonitorAccess, Peer};
 use crate::visitor::client_address::UNNAMED_PROXY;
 use crate::visitor::here::may_monitor;
@@ -20,27 +20,27 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, ToSchema)]
 #[schema(as = Readiness)]
-pub(crate) struct Report {
+pub(crate) struct ReadinessReport {
     /// Whether every check is ok.
     ready: bool,
     /// What was found: for programs on this machine, unless the settings open it to all; empty for others.
-    checks: Vec<Check>,
+    checks: Vec<ReadinessCheck>,
 }
 
 /// Can the server do its work?
 #[utoipa::path(get, path = "/readyz", tag = "readiness", responses(
-    (status = 200, description = "It can.", body = Report),
-    (status = 503, description = "It can't; the checks say why.", body = Report),
+    (status = 200, description = "It can.", body = ReadinessReport),
+    (status = 503, description = "It can't; the checks say why.", body = ReadinessReport),
 ))]
 pub(crate) async fn check_readiness(
     State(app): State<App>,
     Extension(access): Extension<MonitorAccess>,
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
-) -> (StatusCode, Json<Report>) {
+) -> (StatusCode, Json<ReadinessReport>) {
     let mut checks = match tokio::time::timeout(PATIENCE, app.readiness().ready()).await {
         Ok(checks) => checks,
-        Err(_) => vec![Check::fail(
+        Err(_) => vec![ReadinessCheck::fail(
             "readiness",
             format!("the checks took more than {} s", PATIENCE.as_secs()),
             "see whether the database answers, and the log",
@@ -52,7 +52,7 @@ pub(crate) async fn check_readiness(
     if !may_monitor(&app, access, (peer.as_ref(), &headers)).await.unwrap_or(false) {
         checks.clear();
     } else if app.api().is_ok_and(|api| api.unnamed_proxy.is_completed()) {
-        checks.push(Check::pass("proxies", UNNAMED_PROXY));
+        checks.push(ReadinessCheck::pass("proxies", UNNAMED_PROXY));
     }
-    (status, Json(Report { ready, checks }))
+    (status, Json(ReadinessReport { ready, checks }))
 }

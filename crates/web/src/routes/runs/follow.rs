@@ -8,18 +8,18 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::read::open_to;
-use crate::api::access::Key;
-use crate::api::ask::{Asked, At};
-use crate::api::stream::{self, Told};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{UrlPathParameter, UrlQueryParameters};
+use crate::api::stream::{self, RunStreamSource};
 use crate::app::App;
 use crate::error::ApiError;
 use crate::views::event::ServerEvent;
-use crate::views::outcome::Insides;
+use crate::views::outcome::DetailLevel;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct From {
+pub(crate) struct FollowRunQuery {
     /// The id of the last event you saw, where the header can't be sent.
     after: Option<String>,
 }
@@ -32,20 +32,20 @@ pub(crate) struct From {
     params(
         ("id" = uuid::Uuid, Path, description = "Which one."),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event you saw."),
-        From,
+        FollowRunQuery,
     ),
     responses((status = 200, description = "The events.", body = ServerEvent, content_type = "text/event-stream")))]
 pub(crate) async fn follow_run(
     app: State<App>,
-    key: Key,
-    At(id): At<RunId>,
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<RunId>,
     headers: HeaderMap,
-    Asked(from): Asked<From>,
+    UrlQueryParameters(from): UrlQueryParameters<FollowRunQuery>,
 ) -> Result<Response, ApiError> {
     let after = stream::seen(id, &headers, from.after.as_deref())?;
     let run = open_to(&key, id).await?;
     let following = key.api.engine.follow(key.tenant(), id, after).await?;
-    let insides = Insides::of(key.role());
-    let told = Told { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
+    let insides = DetailLevel::of(key.role());
+    let told = RunStreamSource { tenant: key.tenant(), person: run.person, run: id, insides, first: None };
     Ok(stream::respond(&key.api, told, following, app.stopping().clone()))
 }

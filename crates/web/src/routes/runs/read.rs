@@ -5,8 +5,8 @@ use munshi_agent::steps;
 use munshi_store::Tx;
 use munshi_types::RunId;
 
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::run::RunWithSteps;
@@ -15,7 +15,10 @@ use crate::views::run::RunWithSteps;
 #[utoipa::path(get, path = "/v1/runs/{id}", tag = "runs",
     params(("id" = uuid::Uuid, Path, description = "Which one.")),
     responses((status = 200, description = "The turn.", body = RunWithSteps)))]
-pub(crate) async fn read_run(key: Key, At(id): At<RunId>) -> Result<Json<RunWithSteps>, ApiError> {
+pub(crate) async fn read_run(
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<RunId>,
+) -> Result<Json<RunWithSteps>, ApiError> {
     let read = move |tx: &mut Tx<'_>| -> munshi_agent::Result<_> {
         let run = runs::find(tx, id)?.map(RunView::from).ok_or(munshi_agent::Error::NoRun)?;
         Ok((run, steps::list(tx, id)?))
@@ -28,7 +31,7 @@ pub(crate) async fn read_run(key: Key, At(id): At<RunId>) -> Result<Json<RunWith
 }
 
 /// The run, if it is the tenant's, of a binding that the key reaches, and for its eyes.
-pub(crate) async fn open_to(key: &Key, id: RunId) -> Result<RunView, ApiError> {
+pub(crate) async fn open_to(key: &AuthorizedCaller, id: RunId) -> Result<RunView, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| runs::find(tx, id)).await?;
     let run = found.map(RunView::from).ok_or(munshi_agent::Error::NoRun)?;
     // Somebody who may only chat hears their own turns.

@@ -1,21 +1,21 @@
 //! `GET /v1/sessions`: conversations, the last spoken in first.
 
-use munshi_agent::sessions::{self, Session as Stored, Wanted};
+use munshi_agent::sessions::{self, Session as Stored, SessionFilter};
 use munshi_store::Cursor;
 use munshi_types::{BindingId, PersonId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, Limit, Listed, page};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters, page};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::session::Session;
+use crate::views::session::SessionView;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListSessionsQuery {
     /// Only those with this binding, by its id.
     #[param(value_type = Option<uuid::Uuid>)]
     binding: Option<BindingId>,
@@ -27,20 +27,20 @@ pub(crate) struct Which {
     after: Option<Cursor>,
     /// How many; 25 without it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
-    limit: Option<Limit>,
+    limit: Option<ListLimit>,
 }
 
 /// Conversations, the last spoken in first.
-#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", params(Which),
-    responses((status = 200, description = "Some of them.", body = Listed<Session>)))]
+#[utoipa::path(get, path = "/v1/sessions", tag = "sessions", params(ListSessionsQuery),
+    responses((status = 200, description = "Some of them.", body = ListResponse<SessionView>)))]
 pub(crate) async fn list_sessions(
-    key: Key,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Listed<Session>>, ApiError> {
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ListSessionsQuery>,
+) -> Result<Json<ListResponse<SessionView>>, ApiError> {
     let wanted = match (which.person, which.binding) {
-        (Some(person), _) => Wanted::Person(person),
-        (None, Some(binding)) => Wanted::Binding(binding),
-        (None, None) => Wanted::All,
+        (Some(person), _) => SessionFilter::Person(person),
+        (None, Some(binding)) => SessionFilter::Binding(binding),
+        (None, None) => SessionFilter::All,
     };
     let request = page(which.after, which.limit);
     let found = key.api.db.read(key.tenant(), move |tx| sessions::list(tx, wanted, &request)).await?;
@@ -48,5 +48,5 @@ pub(crate) async fn list_sessions(
         let fits = which.binding.is_none_or(|binding| session.binding == binding);
         (fits && key.reaches(session.binding)).then(|| session.into())
     };
-    Ok(Json(Listed::of(found, shown)))
+    Ok(Json(ListResponse::of(found, shown)))
 }

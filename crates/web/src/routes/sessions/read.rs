@@ -3,23 +3,26 @@
 use munshi_agent::sessions::{self, Session as Stored};
 use munshi_types::SessionId;
 
-use crate::api::access::Key;
-use crate::api::ask::At;
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlPathParameter;
 use crate::api::missing;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::session::Session;
+use crate::views::session::SessionView;
 
 /// One conversation.
 #[utoipa::path(get, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = uuid::Uuid, Path, description = "Which one.")),
-    responses((status = 200, description = "The conversation.", body = Session)))]
-pub(crate) async fn read_session(key: Key, At(id): At<SessionId>) -> Result<Json<Session>, ApiError> {
+    responses((status = 200, description = "The conversation.", body = SessionView)))]
+pub(crate) async fn read_session(
+    key: AuthorizedCaller,
+    UrlPathParameter(id): UrlPathParameter<SessionId>,
+) -> Result<Json<SessionView>, ApiError> {
     Ok(Json(open_to(&key, id).await?.into()))
 }
 
 /// The session, if it is the tenant's and of a binding that the key reaches. An old id leads to what it became part of.
-pub(crate) async fn open_to(key: &Key, id: SessionId) -> Result<Stored, ApiError> {
+pub(crate) async fn open_to(key: &AuthorizedCaller, id: SessionId) -> Result<Stored, ApiError> {
     let found = key.api.db.read(key.tenant(), move |tx| sessions::living(tx, id)).await?;
     let found = found.filter(|session| key.reaches(session.binding));
     found.ok_or_else(|| missing("session", &id.to_string()))

@@ -7,21 +7,21 @@ use axum::http::header::RETRY_AFTER;
 use axum::response::Response;
 use munshi_identity::operators::{self, OPERATORS, Operator};
 use munshi_identity::passwords::{Password, PasswordHash};
-use munshi_identity::pauses::{Begun, Try};
-use munshi_identity::sign_ins::{self, How};
+use munshi_identity::pauses::{SignInAttempt, SignInThrottle};
+use munshi_identity::sign_ins::{self, SignInMethod};
 use munshi_store::PlatformTx;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::show::SignInPage;
-use crate::account::come_in::{Arrival, CameIn};
-use crate::account::fault::Fault;
-use crate::account::form::Sent;
-use crate::account::frame::{Told, sent};
+use crate::account::come_in::{BrowserSignInContext, SignInCookies};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::PublicForm;
+use crate::account::frame::{PageNotice, sent};
 use crate::account::local;
 use crate::account::signed_in::address;
-use crate::account::telling::Telling;
-use crate::account::words::Words;
+use crate::account::telling::AccountAuditContext;
+use crate::account::words::PagePhrases;
 use crate::api::Api;
 use crate::error::ApiError;
 use crate::server::Peer;
@@ -30,7 +30,7 @@ use crate::server::Peer;
 const TOLD_EVERY: u32 = 10;
 
 #[derive(Deserialize)]
-pub(crate) struct SignIn {
+pub(crate) struct SignInForm {
     email: String,
     password: String,
     next: Option<String>,
@@ -39,20 +39,20 @@ pub(crate) struct SignIn {
 /// What was found before the password is looked at. Somebody without an account takes the same way.
 struct Candidate {
     who: Option<(Operator, Option<PasswordHash>)>,
-    counted: Try,
-    begun: Begun,
+    counted: SignInAttempt,
+    begun: SignInThrottle,
 }
 
-pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Fault> {
-    let Sent { api, headers, extensions, form } = posted;
-    let (words, next) = (Words::of(&headers), local::path(form.next.as_deref()).to_owned());
+pub(crate) async fn begin_sign_in(posted: PublicForm<SignInForm>) -> Result<Response, HtmlPageError> {
+    let PublicForm { api, headers, extensions, form } = posted;
+    let (words, next) = (PagePhrases::of(&headers), local::path(form.next.as_deref()).to_owned());
     let from = address(&api, &extensions, &headers);
-    let arrival = Arrival::of(&api, &headers, from, How::Password);
+    let arrival = BrowserSignInContext::of(&api, &headers, from, SignInMethod::Password);
     let counted = api.pausing_address(extensions.get::<Peer>(), &headers);
     let candidate = candidate(&api, &form.email, &arrival, counted).await?;
     let failures = match candidate.begun {
-        Begun::Go { failures } => failures,
-        Begun::Wait(wait) => return waiting(&api, words, (&form.email, &next), wait).await,
+        SignInThrottle::Go { failures } => failures,
+        SignInThrottle::Wait(wait) => return waiting(&api, words, (&form.email, &next), wait).await,
     };
     let (operator, hash) = candidate.who.unzip();
     let seen = hash.flatten();
@@ -67,7 +67,7 @@ pub(crate) async fn begin_sign_in(posted: Sent<SignIn>) -> Result<Response, Faul
     if failures % TOLD_EVERY == 0 {
         tell_of_wrong(&api, failures).await?;
     }
-    let told = Told::not_done(words.say("wrong"));
+    let told = PageNotice::not_done(words.say("wrong"));
     let page = SignInPage::of(&api, words, (&form.email, &next), told).await?;
     Ok(sent(&page, StatusCode::UNAUTHORIZED))
 }
@@ -77,9 +77,9 @@ async fn come_in(
     api: &Api,
     operator: Operator,
     seen: Option<PasswordHash>,
-    counted: Try,
-    arrival: Arrival,
-) -> Result<Option<CameIn>, ApiError> {
+    counted: SignInAttempt,
+    arrival: BrowserSignInContext,
+) -> Result<Option<SignInCookies>, ApiError> {
     let (inside, now) = (api.clone(), api.clock.now());
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, ApiError> {
         if !operators::hold_password(tx, operator.id, seen.as_ref())? {
@@ -95,7 +95,7 @@ async fn come_in(
 async fn candidate(
     api: &Api,
     email: &str,
-    arrival: &Arrival,
+    arrival: &BrowserSignInContext,
     from: Option<std::net::IpAddr>,
 ) -> Result<Candidate, ApiError> {
     let (email, browser, now) = (email.to_owned(), arrival.browser.clone(), api.clock.now());
@@ -110,8 +110,8 @@ async fn candidate(
             _ => false,
         };
         let counted = match &browser {
-            Some(token) if known => Try::known(&email, token),
-            _ => Try::of(&email, from),
+            Some(token) if known => SignInAttempt::known(&email, token),
+            _ => SignInAttempt::of(&email, from),
         };
         let begun = counted.begin(tx, now)?;
         Ok(Candidate { who: operator.map(|operator| (operator, hash)), counted, begun })
@@ -119,13 +119,18 @@ async fn candidate(
     api.db.platform(OPERATORS).write(unit).await
 }
 
-async fn waiting(api: &Api, words: Words, written: (&str, &str), wait: Duration) -> Result<Response, Fault> {
+async fn waiting(
+    api: &Api,
+    words: PagePhrases,
+    written: (&str, &str),
+    wait: Duration,
+) -> Result<Response, HtmlPageError> {
     let seconds = usize::try_from(wait.as_millis().div_ceil(1000).max(1)).unwrap_or(usize::MAX);
     let told = match seconds {
         90.. => words.counted("wait-minutes", &seconds.div_ceil(60)),
         _ => words.counted("wait-seconds", &seconds),
     };
-    let page = SignInPage::of(api, words, written, Told::not_done(told)).await?;
+    let page = SignInPage::of(api, words, written, PageNotice::not_done(told)).await?;
     let mut response = sent(&page, StatusCode::TOO_MANY_REQUESTS);
     if let Ok(value) = seconds.to_string().parse() {
         response.headers_mut().insert(RETRY_AFTER, value);
@@ -135,7 +140,7 @@ async fn waiting(api: &Api, words: Words, written: (&str, &str), wait: Duration)
 
 /// Whether there is such an account is not told even here: it would take longer for those there are.
 async fn tell_of_wrong(api: &Api, failures: u32) -> Result<(), ApiError> {
-    let telling = Telling::nobody(api);
+    let telling = AccountAuditContext::nobody(api);
     let unit = move |tx: &mut PlatformTx<'_>| {
         telling.tell(tx, &[], "sign_in.refused", "sign-in".to_owned(), json!({ "failures": failures }))
     };

@@ -8,17 +8,17 @@ use munshi_store::{PlatformTx, Tx};
 use serde_json::json;
 
 use crate::account::cookies::{self, SIGN_IN};
-use crate::account::fault::Fault;
-use crate::account::form::{Nothing, Posted};
-use crate::account::signed_in::SignedIn;
-use crate::account::telling::{Telling, concerned};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::{EmptyForm, SignedInForm};
+use crate::account::signed_in::SignedInOperator;
+use crate::account::telling::{AccountAuditContext, concerned};
 use crate::error::ApiError;
-use crate::visitor::token::Token as Visitor;
+use crate::visitor::token::VisitorToken as Visitor;
 
-pub(crate) async fn end_sign_in(posted: Posted<Nothing>) -> Result<Response, Fault> {
-    let Posted { who, headers, .. } = posted;
+pub(crate) async fn end_sign_in(posted: SignedInForm<EmptyForm>) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, headers, .. } = posted;
     let (telling, operator, id) =
-        (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+        (AccountAuditContext::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         if sign_ins::end(tx, operator.id, id)? {
             let tenants = concerned(tx, &operator)?;
@@ -41,7 +41,7 @@ pub(crate) async fn end_sign_in(posted: Posted<Nothing>) -> Result<Response, Fau
 
 /// Somebody who opened the business in this browser was known by its visitor's token, with a role: it opens nothing more,
 /// wherever it was copied to.
-async fn end_visitor(who: &SignedIn, token: &Visitor) -> Result<(), ApiError> {
+async fn end_visitor(who: &SignedInOperator, token: &Visitor) -> Result<(), ApiError> {
     let address = token.address().map_err(ApiError::internal)?;
     for workspace in who.workspaces().await? {
         let address = address.clone();

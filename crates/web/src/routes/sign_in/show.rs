@@ -8,18 +8,18 @@ use axum::response::{IntoResponse, Redirect, Response};
 use munshi_identity::operators::{self, OPERATORS};
 use serde::Deserialize;
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Told, sent};
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{PageNotice, sent};
 use crate::account::local;
-use crate::account::signed_in::SignedIn;
-use crate::account::words::Words;
-use crate::api::Inner;
+use crate::account::signed_in::SignedInOperator;
+use crate::account::words::PagePhrases;
+use crate::api::ApiState;
 use crate::app::App;
 
 #[derive(Template)]
 #[template(path = "account/sign_in.html")]
 pub(crate) struct SignInPage {
-    pub(crate) words: Words,
+    pub(crate) words: PagePhrases,
     pub(crate) email: String,
     /// Where to go on, a path of ours.
     pub(crate) next: String,
@@ -28,16 +28,16 @@ pub(crate) struct SignInPage {
     pub(crate) service_link: String,
     /// Nobody has an account yet.
     pub(crate) nobody: bool,
-    pub(crate) told: Option<Told>,
+    pub(crate) told: Option<PageNotice>,
 }
 
 impl SignInPage {
     pub(crate) async fn of(
-        api: &Inner,
-        words: Words,
+        api: &ApiState,
+        words: PagePhrases,
         (email, next): (&str, &str),
-        told: Option<Told>,
-    ) -> Result<Self, Fault> {
+        told: Option<PageNotice>,
+    ) -> Result<Self, HtmlPageError> {
         let anybody = api.db.platform(OPERATORS).read(operators::any).await?;
         Ok(Self {
             words,
@@ -52,20 +52,20 @@ impl SignInPage {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct ShowSignInQuery {
     next: Option<String>,
 }
 
 pub(crate) async fn show_sign_in(
     State(app): State<App>,
     headers: HeaderMap,
-    asked: Result<Query<Asked>, QueryRejection>,
-) -> Result<Response, Fault> {
+    asked: Result<Query<ShowSignInQuery>, QueryRejection>,
+) -> Result<Response, HtmlPageError> {
     let api = app.api()?;
     let asked = asked.ok().and_then(|Query(asked)| asked.next);
     let next = local::path(asked.as_deref());
-    if SignedIn::find(api, &headers).await?.is_some() {
+    if SignedInOperator::find(api, &headers).await?.is_some() {
         return Ok(Redirect::to(next).into_response());
     }
-    Ok(sent(&SignInPage::of(api, Words::of(&headers), ("", next), None).await?, StatusCode::OK))
+    Ok(sent(&SignInPage::of(api, PagePhrases::of(&headers), ("", next), None).await?, StatusCode::OK))
 }

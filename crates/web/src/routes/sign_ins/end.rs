@@ -8,23 +8,23 @@ use munshi_types::SignInId;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
-use crate::account::telling::{Telling, concerned};
-use crate::error::{ApiError, Code};
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
+use crate::account::telling::{AccountAuditContext, concerned};
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
-pub(crate) struct Which {
+pub(crate) struct EndSignInsForm {
     /// Without it, all but this browser.
     id: Option<String>,
 }
 
-pub(crate) async fn end_sign_ins(posted: Posted<Which>) -> Result<Response, Fault> {
-    let Posted { who, form, .. } = posted;
-    let missing = |_| ApiError::new(Code::NotFound, "There is no such sign-in of yours.");
+pub(crate) async fn end_sign_ins(posted: SignedInForm<EndSignInsForm>) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, form, .. } = posted;
+    let missing = |_| ApiError::new(ApiErrorCode::NotFound, "There is no such sign-in of yours.");
     let one: Option<SignInId> = form.id.map(|id| id.parse()).transpose().map_err(missing)?;
     let (telling, operator, own) =
-        (Telling::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
+        (AccountAuditContext::of(&who.api, who.operator.id), who.operator.clone(), who.sign_in.id);
     let unit = move |tx: &mut PlatformTx<'_>| -> Result<(), ApiError> {
         let ended = match one {
             Some(id) => u64::from(sign_ins::end(tx, operator.id, id)?),

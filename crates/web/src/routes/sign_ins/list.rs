@@ -4,17 +4,17 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 use munshi_identity::operators::OPERATORS;
-use munshi_identity::sign_ins::{self, How, SignIn};
-use munshi_lang::Fill;
+use munshi_identity::sign_ins::{self, SignIn, SignInMethod};
+use munshi_lang::PlaceholderValue;
 
-use crate::account::fault::Fault;
-use crate::account::frame::{Frame, sent};
-use crate::account::signed_in::SignedIn;
+use crate::account::fault::HtmlPageError;
+use crate::account::frame::{AccountFrame, sent};
+use crate::account::signed_in::SignedInOperator;
 
 #[derive(Template)]
 #[template(path = "account/sign_ins.html")]
 struct SignInsPage {
-    frame: Frame,
+    frame: AccountFrame,
     items: Vec<Item>,
 }
 
@@ -29,15 +29,19 @@ struct Item {
 }
 
 impl Item {
-    fn of(one: SignIn, own: bool, frame: &Frame) -> Self {
+    fn of(one: SignIn, own: bool, frame: &AccountFrame) -> Self {
         let words = frame.words;
         let how = words.say(match one.how {
-            How::Password => "by-password",
-            How::Link => "by-link",
-            How::Oidc => "by-service",
+            SignInMethod::Password => "by-password",
+            SignInMethod::Link => "by-link",
+            SignInMethod::Oidc => "by-service",
         });
         let (since, seen) = (frame.moment(one.made_at), frame.moment(one.seen_at));
-        let fills = [("how", Fill::Text(&how)), ("since", Fill::Text(&since)), ("seen", Fill::Text(&seen))];
+        let fills = [
+            ("how", PlaceholderValue::Text(&how)),
+            ("since", PlaceholderValue::Text(&since)),
+            ("seen", PlaceholderValue::Text(&seen)),
+        ];
         Self {
             id: one.id.to_string(),
             browser: if one.browser.is_empty() { words.say("no-browser") } else { called(&one.browser) },
@@ -81,10 +85,10 @@ fn called(line: &str) -> String {
     }
 }
 
-pub(crate) async fn list_sign_ins(who: SignedIn) -> Result<Response, Fault> {
+pub(crate) async fn list_sign_ins(who: SignedInOperator) -> Result<Response, HtmlPageError> {
     let (id, now) = (who.operator.id, who.api.clock.now());
     let found = who.api.db.platform(OPERATORS).read(move |tx| sign_ins::list(tx, id, now)).await?;
-    let frame = Frame::of(&who, "sign-ins", None).await?;
+    let frame = AccountFrame::of(&who, "sign-ins", None).await?;
     let items = found.into_iter().map(|one| {
         let own = one.id == who.sign_in.id;
         Item::of(one, own, &frame)

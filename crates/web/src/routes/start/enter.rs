@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use munshi_types::TenantId;
 use serde::Deserialize;
 
-use crate::account::fault::Fault;
+use crate::account::fault::HtmlPageError;
 use crate::account::local;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::server::Peer;
 use crate::visitor::here::is_local_link;
 use crate::visitor::local_session;
@@ -29,14 +29,14 @@ pub(crate) async fn enter_start(
     Path(token): Path<String>,
     query: Result<Query<StartQuery>, QueryRejection>,
     headers: HeaderMap,
-) -> Result<Response, Fault> {
+) -> Result<Response, HtmlPageError> {
     let api = app.api()?;
     let peer = peer.map(|Extension(peer)| peer);
     if !is_local_link(api, (peer.as_ref(), &headers), &token).await? {
         let words = "This link is over, or it was not opened on the machine itself.";
         let hint = "Start `munshi serve` again and open the link it shows in a browser on the same machine, \
                     not through a proxy.";
-        return Err(ApiError::new(Code::Forbidden, words).phrase("link-used").hint(hint).into());
+        return Err(ApiError::new(ApiErrorCode::Forbidden, words).phrase("link-used").hint(hint).into());
     }
     let next = query.ok().and_then(|Query(query)| query.next);
     let mut response = Redirect::to(local::path(Some(next.as_deref().unwrap_or("/")))).into_response();

@@ -6,13 +6,13 @@ use munshi_types::is_unseen;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::account::words::Words;
+use crate::account::words::PagePhrases;
 use crate::api::ask::invalid;
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::visitor::here::Keeper;
-use crate::visitor::starting::{KeyToTry, Tried};
+use crate::visitor::starting::{ModelKeyTrial, ModelKeyTrialResult};
 
 /// A key to try.
 #[derive(Deserialize, ToSchema)]
@@ -28,15 +28,15 @@ pub(crate) struct ModelKey {
 
 /// Asks a model something with a key, once, and says in plain words what came of it. Nothing is kept.
 #[utoipa::path(post, path = "/start/key", tag = "start",
-    responses((status = 200, description = "What came of it.", body = Tried)))]
+    responses((status = 200, description = "What came of it.", body = ModelKeyTrialResult)))]
 pub(crate) async fn try_start(
     State(app): State<App>,
     _keeper: Keeper,
     headers: HeaderMap,
     Json(wish): Json<ModelKey>,
-) -> Result<Json<Tried>, ApiError> {
+) -> Result<Json<ModelKeyTrialResult>, ApiError> {
     let api = app.api()?;
-    let none = || ApiError::new(Code::NotFound, "Keys can't be tried here.");
+    let none = || ApiError::new(ApiErrorCode::NotFound, "Keys can't be tried here.");
     let starting = api.visits.starting.as_ref().ok_or_else(none)?;
     let is_plain = |text: &str, most: usize| {
         (1..=most).contains(&text.len()) && !text.chars().any(|c| is_unseen(c) || c.is_whitespace())
@@ -51,6 +51,6 @@ pub(crate) async fn try_start(
     if !starting.providers().iter().any(|(name, _)| *name == wish.provider) {
         return Err(invalid("provider", "choose one of the list"));
     }
-    let wish = KeyToTry { provider: wish.provider, model, key };
-    Ok(Json(starting.try_key(wish, Words::of(&headers).voice()).await?))
+    let wish = ModelKeyTrial { provider: wish.provider, model, key };
+    Ok(Json(starting.try_key(wish, PagePhrases::of(&headers).voice()).await?))
 }

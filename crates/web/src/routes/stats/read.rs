@@ -1,15 +1,15 @@
 //! `GET /v1/stats`: how quick, how much, how dear, and how well turns went.
 
 use jiff::ToSpan;
-use munshi_agent::rollups::{self, Line, Report};
+use munshi_agent::rollups::{self, TurnStatsReport, TurnTallyLine};
 use munshi_store::Tx;
 use munshi_types::BindingId;
 use munshi_types::tier::Channel;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, invalid};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{UrlQueryParameters, invalid};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::stats::Stats;
@@ -20,7 +20,7 @@ const MOST_DAYS: u16 = 3660;
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ShowStatsQuery {
     /// Only this binding's turns.
     #[param(value_type = Option<uuid::Uuid>)]
     binding: Option<BindingId>,
@@ -35,9 +35,12 @@ pub(crate) struct Which {
 /// Percentiles of every stage beside their targets, counts, cost, broken rules, and the prompt's size by tier.
 ///
 /// A key that reaches only some bindings is told of those alone.
-#[utoipa::path(get, path = "/v1/stats", tag = "stats", params(Which),
+#[utoipa::path(get, path = "/v1/stats", tag = "stats", params(ShowStatsQuery),
     responses((status = 200, description = "What the turns of some days came to.", body = Stats)))]
-pub(crate) async fn read_stats(key: Key, Asked(which): Asked<Which>) -> Result<Json<Stats>, ApiError> {
+pub(crate) async fn read_stats(
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ShowStatsQuery>,
+) -> Result<Json<Stats>, ApiError> {
     let days = which.days.unwrap_or(DAYS);
     if !(1..=MOST_DAYS).contains(&days) {
         return Err(invalid("days", "ask for 1 to 3660 days"));
@@ -48,11 +51,11 @@ pub(crate) async fn read_stats(key: Key, Asked(which): Asked<Which>) -> Result<J
     let first = today.checked_sub(back).map_err(|_| invalid("days", "no calendar goes back so far"))?;
     let zone = tenant.zone.clone();
     let read = move |tx: &mut Tx<'_>| rollups::read(tx, &zone, first, today);
-    let mut lines: Vec<Line> = key.api.db.read(key.tenant(), read).await?;
+    let mut lines: Vec<TurnTallyLine> = key.api.db.read(key.tenant(), read).await?;
     lines.retain(|line| {
         key.reaches(line.binding)
             && which.binding.is_none_or(|wanted| line.binding == wanted)
             && which.channel.is_none_or(|wanted| line.channel == wanted)
     });
-    Ok(Json(Report::new(first, today, &lines).into()))
+    Ok(Json(TurnStatsReport::new(first, today, &lines).into()))
 }

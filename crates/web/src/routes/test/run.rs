@@ -1,21 +1,21 @@
 //! `POST /v1/test`: the test door. A turn of somebody who is made for it, and all that happened in it.
 
 use munshi_agent::{KeyUse, decisions};
-use munshi_identity::keys::{Access, Area};
+use munshi_identity::keys::{ApiAccess, Area};
 use munshi_identity::{Person, Role as Stands, persons};
 use munshi_safety::budget;
 use munshi_store::Tx;
 use munshi_types::tier::{Channel, TierName};
-use munshi_types::{Inbound, PersonId, RunId, Sender, TenantId, To};
+use munshi_types::{InboundMessage, InboundSender, InboundTarget, PersonId, RunId, TenantId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::api::access::Key;
-use crate::api::{Inner, ask};
-use crate::error::{ApiError, Code};
+use crate::api::access::AuthorizedCaller;
+use crate::api::{ApiState, ask};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::routes::chat::send::place;
-use crate::views::outcome::{Outcome, Prompt};
+use crate::views::outcome::{PromptTokensView, TurnOutcomeView};
 
 /// What people who were made for a test are tagged with.
 const TAG: &str = "test";
@@ -58,9 +58,9 @@ pub(crate) struct TestReport {
     /// Whether acts were rehearsed and not done.
     rehearsed: bool,
     /// What the prompt was made of.
-    prompt: Prompt,
+    prompt: PromptTokensView,
     #[serde(flatten)]
-    outcome: Outcome,
+    outcome: TurnOutcomeView,
 }
 
 /// A turn in a fresh conversation of somebody who is made for it, and all that happened in it: the tools called with
@@ -68,9 +68,12 @@ pub(crate) struct TestReport {
 /// made of. It counts as an interaction.
 #[utoipa::path(post, path = "/v1/test", tag = "test",
     responses((status = 200, description = "What happened.", body = TestReport)))]
-pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<Json<TestReport>, ApiError> {
+pub(crate) async fn run_test(
+    key: AuthorizedCaller,
+    Json(test): Json<TestMessage>,
+) -> Result<Json<TestReport>, ApiError> {
     if test.act {
-        key.may(Area::Test, Access::Write)?;
+        key.may(Area::Test, ApiAccess::Write)?;
     }
     test.locale.as_deref().map(ask::locale).transpose()?;
     let role = role(&key, test.standing)?;
@@ -79,10 +82,10 @@ pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<
     let office = api.office.clone();
     let plan = api.db.read(tenant, move |tx| budget::plan(tx, office.governor.settings())).await?;
     api.count_limits(tenant, vec![api.limits.tenant(tenant, plan)?]).await?;
-    let mut inbound = Inbound {
+    let mut inbound = InboundMessage {
         channel: Channel::Api,
-        to: To::Binding { tenant: place.tenant_name.clone(), binding: test.binding },
-        from: Sender::default(),
+        to: InboundTarget::Binding { tenant: place.tenant_name.clone(), binding: test.binding },
+        from: InboundSender::default(),
         outside_id: api.ids.next::<RunId>().to_string(),
         text: test.text,
         attached: Vec::new(),
@@ -105,7 +108,7 @@ pub(crate) async fn run_test(key: Key, Json(test): Json<TestMessage>) -> Result<
     task.await.map_err(ApiError::internal)?.map(Json)
 }
 
-fn role(key: &Key, wanted: Option<TestStanding>) -> Result<Option<Stands>, ApiError> {
+fn role(key: &AuthorizedCaller, wanted: Option<TestStanding>) -> Result<Option<Stands>, ApiError> {
     let role = match wanted {
         None => key.role().map(|own| own.max(Stands::Admin)),
         Some(TestStanding::Visitor | TestStanding::Known) => None,
@@ -116,13 +119,13 @@ fn role(key: &Key, wanted: Option<TestStanding>) -> Result<Option<Stands>, ApiEr
     if key.is_above(role) {
         return Ok(role);
     }
-    Err(ApiError::new(Code::Forbidden, "`as` stands higher than the key.")
+    Err(ApiError::new(ApiErrorCode::Forbidden, "`as` stands higher than the key.")
         .hint("Choose a lower one, or ask an owner of the workspace."))
 }
 
 /// Somebody with no name and no address: nobody else can be them.
 async fn make(
-    api: &Inner,
+    api: &ApiState,
     tenant: TenantId,
     role: Option<Stands>,
     visitor: bool,
@@ -135,7 +138,7 @@ async fn make(
 }
 
 /// From now on they can do nothing, and stand in no list of those who are here.
-async fn leave(api: &Inner, tenant: TenantId, id: PersonId) -> Result<(), ApiError> {
+async fn leave(api: &ApiState, tenant: TenantId, id: PersonId) -> Result<(), ApiError> {
     let now = api.clock.now();
     let unit = move |tx: &mut Tx<'_>| match persons::find(tx, id)? {
         Some(person) => persons::put(tx, &Person { left_at: Some(now), role: None, ..person }),
@@ -146,9 +149,9 @@ async fn leave(api: &Inner, tenant: TenantId, id: PersonId) -> Result<(), ApiErr
 
 /// Acts are done where the key is named through which they are asked for.
 async fn turn(
-    api: &Inner,
+    api: &ApiState,
     tenant: TenantId,
-    inbound: Inbound,
+    inbound: InboundMessage,
     through: Option<KeyUse>,
 ) -> Result<TestReport, ApiError> {
     let act = through.is_some();
@@ -160,10 +163,12 @@ async fn turn(
     let Ok(outcome) = tokio::time::timeout(api.patience, api.engine.outcome(tenant, run)).await else {
         api.engine.cancel(tenant, run).await?;
         let what = "The turn took longer than a request may, and was stopped.";
-        return Err(ApiError::new(Code::Timeout, what).hint(format!("GET /v1/runs/{run} has its steps.")));
+        return Err(
+            ApiError::new(ApiErrorCode::Timeout, what).hint(format!("GET /v1/runs/{run} has its steps."))
+        );
     };
     let outcome = outcome?;
     let prompt = api.db.read(tenant, move |tx| decisions::prompt_of(tx, run)).await?;
-    let prompt = prompt.map(Prompt::from).unwrap_or_default();
+    let prompt = prompt.map(PromptTokensView::from).unwrap_or_default();
     Ok(TestReport { rehearsed: !act, prompt, outcome: outcome.into() })
 }

@@ -5,22 +5,23 @@ use munshi_types::tier::TierKind;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, Limit, Listed};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{ListLimit, ListResponse, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::tier::Tier;
+use crate::views::tier::TierView;
 
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
+#[schema(as = Kind)]
+pub(crate) enum TierKindParameter {
     Human,
     Team,
     Agent,
     Binding,
 }
 
-impl Kind {
+impl TierKindParameter {
     const fn kind(self) -> TierKind {
         match self {
             Self::Human => TierKind::Human,
@@ -34,27 +35,30 @@ impl Kind {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ListTiersQuery {
     /// Only these.
     #[param(inline)]
-    kind: Option<Kind>,
+    kind: Option<TierKindParameter>,
     /// The `next` of the page before.
     after: Option<String>,
     /// How many; 25 without it.
     #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
-    limit: Option<Limit>,
+    limit: Option<ListLimit>,
 }
 
 /// Humans, teams, agents and bindings, by kind and name, archived ones too.
-#[utoipa::path(get, path = "/v1/tiers", tag = "tiers", params(Which),
-    responses((status = 200, description = "Some of them.", body = Listed<Tier>)))]
-pub(crate) async fn list_tiers(key: Key, Asked(which): Asked<Which>) -> Result<Json<Listed<Tier>>, ApiError> {
+#[utoipa::path(get, path = "/v1/tiers", tag = "tiers", params(ListTiersQuery),
+    responses((status = 200, description = "Some of them.", body = ListResponse<TierView>)))]
+pub(crate) async fn list_tiers(
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ListTiersQuery>,
+) -> Result<Json<ListResponse<TierView>>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     let tiers = history::tiers(&key.api.db, &tenant.name).await?;
-    let wanted = which.kind.map(Kind::kind);
+    let wanted = which.kind.map(TierKindParameter::kind);
     let tiers: Vec<_> =
         tiers.into_iter().filter(|tier| wanted.is_none_or(|kind| tier.kind == kind)).collect();
-    let titled = |tier: &munshi_tiers::plan::Stored| format!("{}.{}", tier.kind.as_str(), tier.name);
-    let listed = Listed::by_name(tiers, which.after.as_deref(), which.limit, titled);
-    Ok(Json(Listed { items: listed.items.iter().map(Tier::from).collect(), next: listed.next }))
+    let titled = |tier: &munshi_tiers::plan::StoredTier| format!("{}.{}", tier.kind.as_str(), tier.name);
+    let listed = ListResponse::by_name(tiers, which.after.as_deref(), which.limit, titled);
+    Ok(Json(ListResponse { items: listed.items.iter().map(TierView::from).collect(), next: listed.next }))
 }

@@ -5,16 +5,16 @@ use munshi_types::tier::{TierKind, TierName};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::access::Key;
-use crate::api::ask::{Asked, AtBoth};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::{UrlPathParameterPair, UrlQueryParameters};
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::tier::TierShown;
+use crate::views::tier::TierDetailView;
 
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ShowTierQuery {
     /// The one in force without it.
     #[param(minimum = 1)]
     version: Option<u32>,
@@ -23,16 +23,16 @@ pub(crate) struct Which {
 /// One tier with every value, defaults filled in; an agent with all that it extends.
 #[utoipa::path(get, path = "/v1/tiers/{kind}/{name}", tag = "tiers",
     params(
-        ("kind" = inline(crate::routes::tiers::list::Kind), Path, description = "`human`, `team`, `agent` or `binding`."),
+        ("kind" = inline(crate::routes::tiers::list::TierKindParameter), Path, description = "`human`, `team`, `agent` or `binding`."),
         ("name" = String, Path, description = "Which one.", max_length = 63, example = "meera"),
-        Which,
+        ShowTierQuery,
     ),
-    responses((status = 200, description = "The tier.", body = TierShown)))]
+    responses((status = 200, description = "The tier.", body = TierDetailView)))]
 pub(crate) async fn read_tier(
-    key: Key,
-    AtBoth(kind, name): AtBoth<TierKind, TierName>,
-    Asked(which): Asked<Which>,
-) -> Result<Json<TierShown>, ApiError> {
+    key: AuthorizedCaller,
+    UrlPathParameterPair(kind, name): UrlPathParameterPair<TierKind, TierName>,
+    UrlQueryParameters(which): UrlQueryParameters<ShowTierQuery>,
+) -> Result<Json<TierDetailView>, ApiError> {
     let tenant = key.api.tenant(key.tenant()).await?;
     Ok(Json(history::show(&key.api.db, &tenant.name, kind, &name, which.version).await?.into()))
 }

@@ -1,34 +1,35 @@
 //! `GET /v1/usage`: what was used, and what is left.
 
 use jiff::civil::Date;
-use munshi_safety::budget::{self, Account, By, Lane, Line, standings, used};
+use munshi_safety::budget::{self, BudgetAccount, BudgetLane, UsageDimension, UsageLine, standings, used};
 use munshi_store::Tx;
 use munshi_types::{BindingId, Id};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::access::Key;
-use crate::api::ask::Asked;
-use crate::error::{ApiError, Code};
+use crate::api::access::AuthorizedCaller;
+use crate::api::ask::UrlQueryParameters;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::usage::UsageReport;
 
 /// How what was used is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum UsageBy {
+#[schema(as = UsageBy)]
+pub(crate) enum UsageGroupingParameter {
     #[default]
     Day,
     Binding,
     Person,
 }
 
-impl From<UsageBy> for By {
-    fn from(by: UsageBy) -> Self {
+impl From<UsageGroupingParameter> for UsageDimension {
+    fn from(by: UsageGroupingParameter) -> Self {
         match by {
-            UsageBy::Day => Self::Day,
-            UsageBy::Binding => Self::Binding,
-            UsageBy::Person => Self::Person,
+            UsageGroupingParameter::Day => Self::Day,
+            UsageGroupingParameter::Binding => Self::Binding,
+            UsageGroupingParameter::Person => Self::Person,
         }
     }
 }
@@ -36,39 +37,44 @@ impl From<UsageBy> for By {
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ShowUsageQuery {
     /// From this day on, in the workspace's zone; without it from the first of the month.
     #[param(value_type = Option<String>, format = Date, example = "2026-11-01")]
     since: Option<Date>,
     /// By day without it.
     #[serde(default)]
     #[param(inline, required = false)]
-    by: UsageBy,
+    by: UsageGroupingParameter,
 }
 
 /// The plan, how each limit stands, and what was used.
-#[utoipa::path(get, path = "/v1/usage", tag = "usage", params(Which),
+#[utoipa::path(get, path = "/v1/usage", tag = "usage", params(ShowUsageQuery),
     responses((status = 200, description = "What was used, and what is left.", body = UsageReport)))]
-pub(crate) async fn read_usage(key: Key, Asked(which): Asked<Which>) -> Result<Json<UsageReport>, ApiError> {
+pub(crate) async fn read_usage(
+    key: AuthorizedCaller,
+    UrlQueryParameters(which): UrlQueryParameters<ShowUsageQuery>,
+) -> Result<Json<UsageReport>, ApiError> {
     let is_narrow = key.caller.bindings.is_some();
-    if is_narrow && which.by != UsageBy::Binding {
+    if is_narrow && which.by != UsageGroupingParameter::Binding {
         let what = "This key reaches some bindings only, and this would tell of all.";
-        return Err(ApiError::new(Code::Forbidden, what).hint("Ask with `by=binding`, or with another key."));
+        return Err(
+            ApiError::new(ApiErrorCode::Forbidden, what).hint("Ask with `by=binding`, or with another key.")
+        );
     }
     let (tenant, now) = (key.api.tenant(key.tenant()).await?, key.api.clock.now());
     let today = now.to_jiff().to_zoned(tenant.zone.to_jiff()).date();
     let since = which.since.unwrap_or_else(|| today.first_of_month()).to_string();
     let (office, zone, by) = (key.api.office.clone(), tenant.zone.clone(), which.by.into());
     let bindings = key.caller.bindings.clone();
-    let is_open = move |line: &Line| {
+    let is_open = move |line: &UsageLine| {
         let reached = |ids: &Vec<BindingId>| ids.iter().any(|id| line.id == Some(id.as_uuid()));
         bindings.as_ref().is_none_or(reached)
     };
     let read = move |tx: &mut Tx<'_>| -> munshi_safety::Result<_> {
         let settings = office.governor.settings();
         let mut limits = Vec::new();
-        for lane in Lane::ALL.iter().filter(|_| !is_narrow) {
-            let account = Account { binding: None, person: None, lane: *lane, zone: zone.clone() };
+        for lane in BudgetLane::ALL.iter().filter(|_| !is_narrow) {
+            let account = BudgetAccount { binding: None, person: None, lane: *lane, zone: zone.clone() };
             limits.extend(standings(tx, settings, &account, now)?.into_iter().map(Into::into));
         }
         let lines = used(tx, &since, by)?.into_iter().filter(is_open).map(Into::into).collect();

@@ -1,18 +1,18 @@
 //! `POST /visit/{place}/approvals/{id}/grant`: somebody at a page says yes.
 
-use munshi_safety::approvals::{Answer, Covers, Said, answer};
+use munshi_safety::approvals::{ApprovalAnswer, ApprovalCoverage, ApprovalDecision, answer};
 use munshi_store::Tx;
 use munshi_types::ApprovalId;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::read::{own, shown};
-use crate::api::ask::{AtBoth, invalid};
+use crate::api::ask::{UrlPathParameterPair, invalid};
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::routes::approvals::grant::{go_on, read};
-use crate::views::visit::VisitAnswered;
-use crate::visitor::guest::Guest;
+use crate::views::visit::VisitAnswerResult;
+use crate::visitor::guest::PageVisitor;
 
 /// More than any digest has.
 const LONGEST: usize = 200;
@@ -32,21 +32,21 @@ pub(crate) struct VisitAnswer {
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
         ("id" = uuid::Uuid, Path, description = "Which question."),
     ),
-    responses((status = 200, description = "Granted, now or before.", body = VisitAnswered)))]
+    responses((status = 200, description = "Granted, now or before.", body = VisitAnswerResult)))]
 pub(crate) async fn grant_visit_approval(
-    guest: Guest,
-    AtBoth(_place, id): AtBoth<String, ApprovalId>,
+    guest: PageVisitor,
+    UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
     Json(given): Json<VisitAnswer>,
-) -> Result<Json<VisitAnswered>, ApiError> {
-    give(&guest, id, Answer::Yes, given.digest).await
+) -> Result<Json<VisitAnswerResult>, ApiError> {
+    give(&guest, id, ApprovalDecision::Yes, given.digest).await
 }
 
 pub(crate) async fn give(
-    guest: &Guest,
+    guest: &PageVisitor,
     id: ApprovalId,
-    said: Answer,
+    said: ApprovalDecision,
     digest: String,
-) -> Result<Json<VisitAnswered>, ApiError> {
+) -> Result<Json<VisitAnswerResult>, ApiError> {
     if digest.chars().count() > LONGEST {
         return Err(invalid("digest", "it is the one that was shown, twelve digits and letters"));
     }
@@ -56,11 +56,11 @@ pub(crate) async fn give(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let asked = own(tx, &proved, binding, id)?;
         let who = asked.person.principal(tx);
-        let said = Said {
+        let said = ApprovalAnswer {
             who: &who,
             answer: said,
             shown: Some(&quoted),
-            covers: Covers::Act,
+            covers: ApprovalCoverage::Act,
             via: "web",
             key: None,
         };
@@ -72,5 +72,5 @@ pub(crate) async fn give(
     let run = go_on(&guest.api, tenant, &approval).await?;
     let api = guest.api.clone();
     let look = move |tx: &mut Tx<'_>| shown(tx, &api, &asked, &approval);
-    Ok(Json(VisitAnswered { approval: guest.api.db.read(tenant, look).await?, run }))
+    Ok(Json(VisitAnswerResult { approval: guest.api.db.read(tenant, look).await?, run }))
 }

@@ -2,17 +2,17 @@
 
 use munshi_agent::sessions;
 use munshi_identity::Person;
-use munshi_lang::{Form, Voice};
+use munshi_lang::{Locale, ScriptForm};
 use munshi_safety::approvals::{self, Approval};
 use munshi_store::Tx;
 use munshi_types::{ApprovalId, BindingId, Language, SessionId};
 
-use crate::api::Inner;
-use crate::api::ask::AtBoth;
-use crate::error::{ApiError, Code};
+use crate::api::ApiState;
+use crate::api::ask::UrlPathParameterPair;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::visit::VisitApproval;
-use crate::visitor::guest::{Guest, Proved, find as find_person};
+use crate::visitor::guest::{PageVisitor, PageVisitorIdentity, find as find_person};
 use crate::visitor::heard::voice_of;
 
 /// A question before an act that was asked in one's own thread.
@@ -23,8 +23,8 @@ use crate::visitor::heard::voice_of;
     ),
     responses((status = 200, description = "The question.", body = VisitApproval)))]
 pub(crate) async fn read_visit_approval(
-    guest: Guest,
-    AtBoth(_place, id): AtBoth<String, ApprovalId>,
+    guest: PageVisitor,
+    UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
 ) -> Result<Json<VisitApproval>, ApiError> {
     let (proved, binding, api) = (guest.proved.clone(), guest.place.binding_id, guest.api.clone());
     let read = move |tx: &mut Tx<'_>| {
@@ -35,16 +35,16 @@ pub(crate) async fn read_visit_approval(
 }
 
 /// A question, whoever asks about it, and what they speak.
-pub(crate) struct Asked {
+pub(crate) struct VisitApprovalContext {
     pub(crate) person: Person,
     pub(crate) approval: Approval,
-    voice: Voice,
+    voice: Locale,
 }
 
 pub(crate) fn shown(
     tx: &mut Tx<'_>,
-    api: &Inner,
-    asked: &Asked,
+    api: &ApiState,
+    asked: &VisitApprovalContext,
     approval: &Approval,
 ) -> Result<VisitApproval, ApiError> {
     let yours = approvals::is_for(tx, &api.office, approval, &asked.person.principal(tx))?;
@@ -54,19 +54,19 @@ pub(crate) fn shown(
 /// The question and whoever asks about it, if it was asked in a thread of theirs in this very place.
 pub(crate) fn own(
     tx: &mut Tx<'_>,
-    proved: &Proved,
+    proved: &PageVisitorIdentity,
     binding: BindingId,
     id: ApprovalId,
-) -> Result<Asked, ApiError> {
-    let gone = || ApiError::new(Code::NotFound, "There is no such question of yours.");
+) -> Result<VisitApprovalContext, ApiError> {
+    let gone = || ApiError::new(ApiErrorCode::NotFound, "There is no such question of yours.");
     let person = find_person(tx, proved)?.ok_or_else(gone)?;
     let approval = approvals::find(tx, id)?.ok_or_else(gone)?;
     let session = approval.session.map(SessionId::from_uuid).ok_or_else(gone)?;
     let session = sessions::living(tx, session)?.ok_or_else(gone)?;
     if session.person == person.id && session.binding == binding {
-        let english = Voice::new(Language::English, Form::Latin);
+        let english = Locale::new(Language::English, ScriptForm::Latin);
         let voice = session.language.as_ref().and_then(voice_of).unwrap_or(english);
-        Ok(Asked { person, approval, voice })
+        Ok(VisitApprovalContext { person, approval, voice })
     } else {
         Err(gone())
     }

@@ -1,14 +1,14 @@
 //! `POST /visit/{place}/approvals/{id}/refuse`: somebody at a page says no.
 
-use munshi_safety::approvals::Answer;
+use munshi_safety::approvals::ApprovalDecision;
 use munshi_types::ApprovalId;
 
 use super::grant::{VisitAnswer, give};
-use crate::api::ask::AtBoth;
+use crate::api::ask::UrlPathParameterPair;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::visit::VisitAnswered;
-use crate::visitor::guest::Guest;
+use crate::views::visit::VisitAnswerResult;
+use crate::visitor::guest::PageVisitor;
 
 /// Says no to a question of one's own thread. The turn that waits goes on without the act.
 #[utoipa::path(post, path = "/visit/{place}/approvals/{id}/refuse", tag = "visit_approvals",
@@ -16,11 +16,11 @@ use crate::visitor::guest::Guest;
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
         ("id" = uuid::Uuid, Path, description = "Which question."),
     ),
-    responses((status = 200, description = "Refused, now or before.", body = VisitAnswered)))]
+    responses((status = 200, description = "Refused, now or before.", body = VisitAnswerResult)))]
 pub(crate) async fn refuse_visit_approval(
-    guest: Guest,
-    AtBoth(_place, id): AtBoth<String, ApprovalId>,
+    guest: PageVisitor,
+    UrlPathParameterPair(_place, id): UrlPathParameterPair<String, ApprovalId>,
     Json(given): Json<VisitAnswer>,
-) -> Result<Json<VisitAnswered>, ApiError> {
-    give(&guest, id, Answer::No, given.digest).await
+) -> Result<Json<VisitAnswerResult>, ApiError> {
+    give(&guest, id, ApprovalDecision::No, given.digest).await
 }

@@ -1,16 +1,16 @@
 //! `POST /visit/{place}/link`: a visitor wants to be known by their phone.
 
 use axum::http::{HeaderMap, StatusCode};
-use munshi_agent::linking::{Sending as Came, Way};
+use munshi_agent::linking::{CodeDelivery, CodeSendOutcome as Came};
 use munshi_identity::codes::CodeText;
 use munshi_types::tier::Channel;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::routes::persons::link::linking;
-use crate::visitor::guest::Guest;
+use crate::visitor::guest::PageVisitor;
 use crate::visitor::heard::voice_of;
 use crate::visitor::words;
 
@@ -27,7 +27,7 @@ pub(crate) struct VisitPhone {
     params(("place" = String, Path, description = "A handle, or `tenant:binding`.")),
     responses((status = 202, description = "A code is on its way.")))]
 pub(crate) async fn ask_visit_link(
-    guest: Guest,
+    guest: PageVisitor,
     headers: HeaderMap,
     Json(wish): Json<VisitPhone>,
 ) -> Result<StatusCode, ApiError> {
@@ -37,24 +37,25 @@ pub(crate) async fn ask_visit_link(
     let (_, session) = guest.thread().await?.ok_or_else(nothing_said)?;
     let sender = guest.api.senders.iter().find(|sender| sender.channel() == Channel::Whatsapp);
     let sender = sender.map(AsRef::as_ref).ok_or_else(|| {
-        ApiError::new(Code::Conflict, "No channel that reaches a phone is set up here.")
+        ApiError::new(ApiErrorCode::Conflict, "No channel that reaches a phone is set up here.")
             .hint("Go on as a visitor.")
     })?;
     let voice = session.language.as_ref().and_then(voice_of);
     let voice = voice.unwrap_or_else(|| words::greeting(&guest.place, &headers));
     let words = |code: &CodeText| words::code(code.reveal(), voice);
-    let way = Way { sender, words: &words, language: session.language.clone() };
+    let way = CodeDelivery { sender, words: &words, language: session.language.clone() };
     let tenant = guest.place.tenant;
     match linking(&guest.api, tenant).await?.ask(tenant, session.id, &wish.phone, &way).await? {
         Came::Sent { .. } => Ok(StatusCode::ACCEPTED),
         Came::NotSent { why } => Err(ApiError::unavailable(why)),
         Came::TooMany { again_at } => {
             let wait = again_at.since(guest.api.clock.now());
-            Err(ApiError::new(Code::TooManyRequests, "Too many codes were asked for.").retry_after(wait))
+            Err(ApiError::new(ApiErrorCode::TooManyRequests, "Too many codes were asked for.")
+                .retry_after(wait))
         }
     }
 }
 
 pub(crate) fn nothing_said() -> ApiError {
-    ApiError::new(Code::Conflict, "Nothing was said here yet.").hint("Send a message first.")
+    ApiError::new(ApiErrorCode::Conflict, "Nothing was said here yet.").hint("Send a message first.")
 }

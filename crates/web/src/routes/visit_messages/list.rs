@@ -6,11 +6,11 @@ use munshi_types::MessageId;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::api::ask::Asked;
+use crate::api::ask::UrlQueryParameters;
 use crate::error::ApiError;
 use crate::json::Json;
 use crate::views::visit::VisitMessage;
-use crate::visitor::guest::Guest;
+use crate::visitor::guest::PageVisitor;
 
 /// As many as a screen or two: whoever has missed more reads the thread.
 const MOST: u32 = 40;
@@ -18,7 +18,7 @@ const MOST: u32 = 40;
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct NewerThan {
+pub(crate) struct ListVisitMessagesQuery {
     /// The newest message that the page shows.
     #[param(value_type = uuid::Uuid)]
     after: MessageId,
@@ -34,11 +34,11 @@ pub(crate) struct NewMessages {
 /// What has come into one's own thread since a page last looked: answers, and what others put there. Made to be asked
 /// every few seconds.
 #[utoipa::path(get, path = "/visit/{place}/messages", tag = "visit_messages",
-    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), NewerThan),
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ListVisitMessagesQuery),
     responses((status = 200, description = "What is newer, mostly nothing.", body = NewMessages)))]
 pub(crate) async fn list_visit_messages(
-    guest: Guest,
-    Asked(than): Asked<NewerThan>,
+    guest: PageVisitor,
+    UrlQueryParameters(than): UrlQueryParameters<ListVisitMessagesQuery>,
 ) -> Result<Json<NewMessages>, ApiError> {
     let Some((_, session)) = guest.thread().await? else { return Ok(Json(NewMessages::default())) };
     let read = move |tx: &mut Tx<'_>| messages::newer(tx, session.id, than.after, MOST);

@@ -7,27 +7,27 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
-use munshi_agent::{Fate, ReceiveOptions, Received, messages};
-use munshi_lang::{Voice, detect};
+use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions, messages};
+use munshi_lang::{Locale, detect};
 use munshi_types::tier::Channel;
-use munshi_types::{ClientScreen, Id, Inbound, MessageId, To};
+use munshi_types::{ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::api::ask::{self, invalid};
-use crate::api::stream::{self, View};
+use crate::api::stream::{self, StreamEventRenderer};
 use crate::app::App;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::routes::chat::send::{name_it, opening, same_words};
 use crate::views::event::ServerEvent;
-use crate::views::outcome::Insides;
-use crate::visitor::admit::{Kept, VisitAdmission, admit, refuse};
-use crate::visitor::challenge::Proof;
-use crate::visitor::guest::{Guest, Proved};
-use crate::visitor::heard::{Ear, voice_of};
-use crate::visitor::origin::Origin;
-use crate::visitor::token::Token;
+use crate::views::outcome::DetailLevel;
+use crate::visitor::admit::{VisitAdmission, VisitRejection, admit, refuse};
+use crate::visitor::challenge::ProofOfWork;
+use crate::visitor::guest::{PageVisitor, PageVisitorIdentity};
+use crate::visitor::heard::{VisitEventTranslator, voice_of};
+use crate::visitor::origin::PageOrigin;
+use crate::visitor::token::VisitorToken;
 use crate::visitor::words;
 
 /// The token of somebody new, for pages that are not ours.
@@ -54,7 +54,7 @@ pub(crate) struct VisitText {
     #[schema(value_type = Option<uuid::Uuid>)]
     seen: Option<MessageId>,
     /// The work that was asked for.
-    proof: Option<Proof>,
+    proof: Option<ProofOfWork>,
 }
 
 /// How long a page tries again by itself, and then some.
@@ -76,26 +76,26 @@ const LONGEST: usize = 16 * 1024;
     ))]
 pub(crate) async fn send_visit_message(
     State(app): State<App>,
-    guest: Guest,
+    guest: PageVisitor,
     headers: HeaderMap,
     Json(said): Json<VisitText>,
-) -> Result<Response, Kept> {
+) -> Result<Response, VisitRejection> {
     check(&said)?;
     let VisitAdmission { person, mut limits } = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
     let token = match &guest.proved {
-        Proved::Nothing => {
+        PageVisitorIdentity::Nothing => {
             let token = new_token(&guest, &said).await?;
             let visit = guest.api.limits.visit(guest.place.tenant, &token.id(), guest.place.binding_id)?;
             limits.insert(0, visit);
             Some(token)
         }
-        Proved::Browser(token) => Some(token.clone()),
-        Proved::Person(_) => None,
+        PageVisitorIdentity::Browser(token) => Some(token.clone()),
+        PageVisitorIdentity::Person(_) => None,
     };
     let voice = voice(&guest, &said, &headers).await?;
-    let inbound = Inbound {
+    let inbound = InboundMessage {
         channel: Channel::Web,
-        to: To::Binding {
+        to: InboundTarget::Binding {
             tenant: guest.place.tenant_name.clone(),
             binding: guest.place.binding_name.clone(),
         },
@@ -113,7 +113,7 @@ pub(crate) async fn send_visit_message(
         Ok(received) => received,
         Err(error) => return Err(refuse(&guest, &said.message_id, error).await),
     };
-    if received.fate == Fate::SeenBefore {
+    if received.fate == IngestStatus::SeenBefore {
         same_words(&guest.api, &received, said.text).await?;
         still_new(&guest, &received).await?;
     }
@@ -126,11 +126,11 @@ pub(crate) async fn send_visit_message(
 }
 
 /// Somebody new's. What it is made of is known to their browser alone.
-async fn new_token(guest: &Guest, said: &VisitText) -> Result<Token, ApiError> {
-    let Some(secret) = &said.secret else { return Ok(Token::random(guest.api.random.as_ref())) };
+async fn new_token(guest: &PageVisitor, said: &VisitText) -> Result<VisitorToken, ApiError> {
+    let Some(secret) = &said.secret else { return Ok(VisitorToken::random(guest.api.random.as_ref())) };
     let key = guest.api.codes.key(guest.place.tenant).await?;
     let binding = guest.place.binding_id.as_uuid().to_string();
-    Ok(Token::of_first(&key, &binding, &said.message_id, secret))
+    Ok(VisitorToken::of_first(&key, &binding, &said.message_id, secret))
 }
 
 fn check(said: &VisitText) -> Result<(), ApiError> {
@@ -150,8 +150,8 @@ fn check(said: &VisitText) -> Result<(), ApiError> {
 
 /// Who sends their first message again because its answer was lost does so soon. Later its id, which others may have
 /// read since, lets nobody in.
-async fn still_new(guest: &Guest, received: &Received) -> Result<(), ApiError> {
-    if !matches!(guest.proved, Proved::Nothing) {
+async fn still_new(guest: &PageVisitor, received: &MessageReceipt) -> Result<(), ApiError> {
+    if !matches!(guest.proved, PageVisitorIdentity::Nothing) {
         return Ok(());
     }
     let message = received.message;
@@ -159,16 +159,16 @@ async fn still_new(guest: &Guest, received: &Received) -> Result<(), ApiError> {
     let now = guest.api.clock.now();
     match stored {
         Some(stored) if now.since(stored.said_at.min(now)) <= SENT_AGAIN => Ok(()),
-        _ => Err(ApiError::new(Code::Conflict, "A message with this id was taken before.")
+        _ => Err(ApiError::new(ApiErrorCode::Conflict, "A message with this id was taken before.")
             .hint("Give each message an id of its own.")),
     }
 }
 
 /// What is told beside the reply: in the language of these words, else that of the thread, else the page's.
-async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<Voice, ApiError> {
+async fn voice(guest: &PageVisitor, said: &VisitText, headers: &HeaderMap) -> Result<Locale, ApiError> {
     let chosen = said.locale.as_deref().and_then(words::voice);
-    let heard = || detect(&said.text).filter(munshi_lang::Detection::is_sure);
-    if let Some(voice) = chosen.or_else(|| heard().map(|found| Voice::new(found.language, found.form()))) {
+    let heard = || detect(&said.text).filter(munshi_lang::LanguageDetection::is_sure);
+    if let Some(voice) = chosen.or_else(|| heard().map(|found| Locale::new(found.language, found.form()))) {
         return Ok(voice);
     }
     let thread = guest.thread().await?;
@@ -176,20 +176,25 @@ async fn voice(guest: &Guest, said: &VisitText, headers: &HeaderMap) -> Result<V
     Ok(language.unwrap_or_else(|| words::greeting(&guest.place, headers)))
 }
 
-async fn follow(app: &App, guest: &Guest, received: &Received, voice: Voice) -> Result<Response, ApiError> {
+async fn follow(
+    app: &App,
+    guest: &PageVisitor,
+    received: &MessageReceipt,
+    voice: Locale,
+) -> Result<Response, ApiError> {
     let following = guest.api.engine.follow(received.tenant, received.run, None).await?;
-    let view = seen_by_visitors(Ear::new(&guest.api, voice));
+    let view = seen_by_visitors(VisitEventTranslator::new(&guest.api, voice));
     Ok(stream::respond_as(
         &guest.api,
         // The ear tells visitors less than staff hears, but it needs tools' results: attachments stand in them.
-        opening(received, Insides::Shown),
+        opening(received, DetailLevel::Shown),
         following,
         app.stopping().clone(),
         view,
     ))
 }
 
-pub(crate) fn seen_by_visitors(ear: Ear) -> View {
+pub(crate) fn seen_by_visitors(ear: VisitEventTranslator) -> StreamEventRenderer {
     Arc::new(move |event| {
         let heard = ear.hear(event)?;
         // Plain structs always become JSON.
@@ -198,10 +203,12 @@ pub(crate) fn seen_by_visitors(ear: Ear) -> View {
 }
 
 /// A cookie on our own pages, each time anew; elsewhere the token itself, once.
-fn hand_over(response: &mut Response, guest: &Guest, token: &Token) {
+fn hand_over(response: &mut Response, guest: &PageVisitor, token: &VisitorToken) {
     let given = match (&guest.origin, &guest.proved) {
-        (Origin::Own(line), _) => token.cookie(*line).map(|cookie| (SET_COOKIE, cookie)),
-        (_, Proved::Nothing) => HeaderValue::from_str(token.reveal()).ok().map(|value| (VISITOR, value)),
+        (PageOrigin::Own(line), _) => token.cookie(*line).map(|cookie| (SET_COOKIE, cookie)),
+        (_, PageVisitorIdentity::Nothing) => {
+            HeaderValue::from_str(token.reveal()).ok().map(|value| (VISITOR, value))
+        }
         _ => None,
     };
     response.headers_mut().extend(given);

@@ -1,13 +1,13 @@
 //! `POST /visit/{place}/runs/{id}/cancel`: stops one's own turn.
 
-use munshi_agent::Cancelled as Came;
+use munshi_agent::RunCancelOutcome as Came;
 use munshi_types::RunId;
 
-use crate::api::ask::AtBoth;
+use crate::api::ask::UrlPathParameterPair;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::routes::runs::cancel::Cancelled;
-use crate::visitor::guest::Guest;
+use crate::routes::runs::cancel::CancelRunResponse;
+use crate::visitor::guest::PageVisitor;
 
 /// Stops one's own turn. What it is doing at this moment is finished first.
 #[utoipa::path(post, path = "/visit/{place}/runs/{id}/cancel", tag = "visit_runs",
@@ -15,12 +15,12 @@ use crate::visitor::guest::Guest;
         ("place" = String, Path, description = "A handle, or `tenant:binding`."),
         ("id" = uuid::Uuid, Path, description = "Which turn."),
     ),
-    responses((status = 200, description = "It stops, or had ended.", body = Cancelled)))]
+    responses((status = 200, description = "It stops, or had ended.", body = CancelRunResponse)))]
 pub(crate) async fn cancel_visit_run(
-    guest: Guest,
-    AtBoth(_place, id): AtBoth<String, RunId>,
-) -> Result<Json<Cancelled>, ApiError> {
+    guest: PageVisitor,
+    UrlPathParameterPair(_place, id): UrlPathParameterPair<String, RunId>,
+) -> Result<Json<CancelRunResponse>, ApiError> {
     let run = guest.run(id).await?;
     let came = guest.api.engine.cancel(guest.place.tenant, run.id).await?;
-    Ok(Json(Cancelled { run: run.id, cancelled: came == Came::Asked }))
+    Ok(Json(CancelRunResponse { run: run.id, cancelled: came == Came::Asked }))
 }

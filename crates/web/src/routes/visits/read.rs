@@ -3,10 +3,10 @@
 use axum::http::HeaderMap;
 use munshi_agent::RunState;
 use munshi_agent::messages;
-use munshi_agent::runs::{self, RunView, Wanted};
+use munshi_agent::runs::{self, RunFilter, RunView};
 use munshi_agent::sessions::Session;
 use munshi_identity::Person;
-use munshi_lang::Voice;
+use munshi_lang::Locale;
 use munshi_safety::approvals;
 use munshi_store::{Cursor, Page, PageRequest, Tx};
 use munshi_types::tier::Channel;
@@ -14,11 +14,11 @@ use munshi_types::{Id, RunId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use crate::api::ask::Asked;
+use crate::api::ask::UrlQueryParameters;
 use crate::error::ApiError;
 use crate::json::Json;
-use crate::views::visit::{Visit, VisitApproval, VisitMessage};
-use crate::visitor::guest::Guest;
+use crate::views::visit::{VisitApproval, VisitMessage, VisitView};
+use crate::visitor::guest::PageVisitor;
 use crate::visitor::heard::voice_of;
 use crate::visitor::{place, words};
 
@@ -30,7 +30,7 @@ const RUNS: u32 = 8;
 #[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Which {
+pub(crate) struct ShowVisitQuery {
     /// The `before` of the answer before, for what was said earlier.
     #[param(value_type = Option<String>)]
     before: Option<Cursor>,
@@ -47,13 +47,13 @@ struct Thread {
 
 /// A place and the visitor's own thread there. Asking makes nobody known: that comes with the first message.
 #[utoipa::path(get, path = "/visit/{place}", tag = "visits",
-    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), Which),
-    responses((status = 200, description = "The place.", body = Visit)))]
+    params(("place" = String, Path, description = "A handle, or `tenant:binding`.", example = "rangoli"), ShowVisitQuery),
+    responses((status = 200, description = "The place.", body = VisitView)))]
 pub(crate) async fn read_visit(
-    guest: Guest,
+    guest: PageVisitor,
     headers: HeaderMap,
-    Asked(which): Asked<Which>,
-) -> Result<Json<Visit>, ApiError> {
+    UrlQueryParameters(which): UrlQueryParameters<ShowVisitQuery>,
+) -> Result<Json<VisitView>, ApiError> {
     let person = guest.person().await?;
     let is_member = person.as_ref().is_some_and(|person| person.role.is_some());
     let open = is_member || !place::is_closed(&guest.place);
@@ -66,7 +66,7 @@ pub(crate) async fn read_visit(
         Some((person, session)) => thread(&guest, (person, session), voice, which.before).await?,
         None => Thread::default(),
     };
-    Ok(Json(Visit {
+    Ok(Json(VisitView {
         place: place::name_of(&guest.place),
         name: place::name_shown(&guest.place, open).to_owned(),
         voice: voice.code(),
@@ -85,9 +85,9 @@ fn is_running(run: &RunView) -> bool {
 }
 
 async fn thread(
-    guest: &Guest,
+    guest: &PageVisitor,
     (person, session): (Person, Session),
-    voice: Voice,
+    voice: Locale,
     before: Option<Cursor>,
 ) -> Result<Thread, ApiError> {
     let (office, tools) = (guest.api.office.clone(), guest.api.visits.tools.clone());
@@ -95,7 +95,7 @@ async fn thread(
         let page = messages::list(tx, session.id, &PageRequest::new(before, MESSAGES))?;
         let Page { items, next } = page;
         let newest = PageRequest::new(None, RUNS);
-        let runs = runs::list(tx, Wanted::Session(session.id), &newest)?.items;
+        let runs = runs::list(tx, RunFilter::Session(session.id), &newest)?.items;
         let running = runs.into_iter().filter(is_running).map(|run| run.id);
         let mut waiting = Vec::new();
         for approval in approvals::pending_in(tx, session.id.as_uuid())? {

@@ -7,15 +7,15 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use munshi_lang::Voice;
-use munshi_tiers::Resolution;
+use munshi_lang::Locale;
+use munshi_tiers::BindingResolution;
 
-use crate::account::words::Words;
+use crate::account::words::PagePhrases;
 use crate::api::Api;
-use crate::api::ask::At;
+use crate::api::ask::UrlPathParameter;
 use crate::app::App;
 use crate::error::ApiError;
-use crate::pages::{Face, Nobody, Page};
+use crate::pages::{HtmlPage, LetterAvatar, UnavailablePage};
 use crate::server::Peer;
 use crate::visitor::words::{self, MENU};
 use crate::visitor::{guest, place};
@@ -30,24 +30,24 @@ use crate::visitor::{guest, place};
     ))]
 pub(crate) async fn show_visit(
     State(app): State<App>,
-    At(name): At<String>,
+    UrlPathParameter(name): UrlPathParameter<String>,
     peer: Option<Extension<Peer>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     match place::find(app.api()?, &name).await {
         Ok(place) => chat(app.api()?, &place, (peer.as_deref(), &headers)).await,
-        Err(error) => Ok(Nobody::page(&error, Words::of(&headers))),
+        Err(error) => Ok(UnavailablePage::page(&error, PagePhrases::of(&headers))),
     }
 }
 
 pub(crate) async fn chat(
     api: &Api,
-    place: &Arc<Resolution>,
+    place: &Arc<BindingResolution>,
     (peer, headers): (Option<&Peer>, &HeaderMap),
 ) -> Result<Response, ApiError> {
     let open = !place::is_closed(place) || guest::is_known_member(api, place, (peer, headers)).await?;
     let name = place::name_shown(place, open);
-    let mut response = Page(ChatPage::of(place, name, words::greeting(place, headers))).into_response();
+    let mut response = HtmlPage(ChatPage::of(place, name, words::greeting(place, headers))).into_response();
     let varies = HeaderValue::from_static("accept-language, cookie");
     response.headers_mut().append(axum::http::header::VARY, varies);
     Ok(response)
@@ -60,7 +60,7 @@ pub(crate) struct ChatPage {
     place: String,
     name: String,
     about: String,
-    face: Face,
+    face: LetterAvatar,
     voice: String,
     /// As JSON; the template escapes it.
     words: String,
@@ -70,14 +70,14 @@ pub(crate) struct ChatPage {
 }
 
 impl ChatPage {
-    fn of(place: &Resolution, name: &str, voice: Voice) -> Self {
+    fn of(place: &BindingResolution, name: &str, voice: Locale) -> Self {
         let words = words::all(voice);
         let said = |name: &str| words.get(name).cloned().unwrap_or_default();
         Self {
             lang: voice.code().replace("-latn", "-Latn"),
             place: place::name_of(place),
             about: said("about").replace("{name}", name),
-            face: Face::of(name),
+            face: LetterAvatar::of(name),
             voice: voice.code(),
             theme: said("theme"),
             language: said("language"),
@@ -94,7 +94,7 @@ impl ChatPage {
             lang: "en".to_owned(),
             place: name.to_owned(),
             about: name.to_owned(),
-            face: Face::of(name),
+            face: LetterAvatar::of(name),
             voice: "en".to_owned(),
             words: format!("{{\"hello\":{name:?}}}"),
             theme: name.to_owned(),

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use axum::response::Response;
 
 use crate::assets;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 /// Pages that shut out what others serve let this in.
 const SHARED: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -15,7 +15,7 @@ const SHARED: HeaderName = HeaderName::from_static("cross-origin-resource-policy
     responses((status = 200, description = "The script.", body = String, content_type = "text/javascript")))]
 pub(crate) async fn read_widget(headers: HeaderMap) -> Result<Response, ApiError> {
     let mut response =
-        assets::by_name("widget.js", &headers).ok_or_else(|| ApiError::plain(Code::NotFound))?;
+        assets::by_name("widget.js", &headers).ok_or_else(|| ApiError::plain(ApiErrorCode::NotFound))?;
     response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response.headers_mut().insert(SHARED, HeaderValue::from_static("cross-origin"));
     Ok(response)

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 
-use crate::api::ask::At;
-use crate::error::{ApiError, Code};
+use crate::api::ask::UrlPathParameter;
+use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::visitor::words;
 
@@ -14,10 +14,10 @@ use crate::visitor::words;
     params(("voice" = String, Path, description = "A language, or one in Latin letters.", example = "hi-latn")),
     responses((status = 200, description = "The words.", body = BTreeMap<String, String>)))]
 pub(crate) async fn read_words(
-    At(code): At<String>,
+    UrlPathParameter(code): UrlPathParameter<String>,
 ) -> Result<([(HeaderName, &'static str); 1], Json<BTreeMap<String, String>>), ApiError> {
     let voice = words::voice(&code).ok_or_else(|| {
-        ApiError::new(Code::NotFound, "Pages do not speak that.")
+        ApiError::new(ApiErrorCode::NotFound, "Pages do not speak that.")
             .hint("Write a code such as en, hi or ta, or hi-latn for Latin letters.")
     })?;
     Ok(([(CACHE_CONTROL, "public, max-age=600")], Json(words::all(voice))))

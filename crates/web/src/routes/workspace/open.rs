@@ -5,22 +5,24 @@ use munshi_identity::operators::OPERATORS;
 use munshi_identity::sign_ins;
 use serde::Deserialize;
 
-use crate::account::fault::Fault;
-use crate::account::form::Posted;
+use crate::account::fault::HtmlPageError;
+use crate::account::form::SignedInForm;
 use crate::account::local;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, ApiErrorCode};
 
 #[derive(Deserialize)]
-pub(crate) struct Chosen {
+pub(crate) struct OpenWorkspaceForm {
     workspace: String,
     next: Option<String>,
 }
 
-pub(crate) async fn open_workspace(posted: Posted<Chosen>) -> Result<Response, Fault> {
-    let Posted { who, form, .. } = posted;
+pub(crate) async fn open_workspace(
+    posted: SignedInForm<OpenWorkspaceForm>,
+) -> Result<Response, HtmlPageError> {
+    let SignedInForm { who, form, .. } = posted;
     let all = who.workspaces().await?;
     let found = all.into_iter().find(|one| one.tenant.name.as_str() == form.workspace);
-    let missing = || ApiError::new(Code::NotFound, "There is no such workspace that you look after.");
+    let missing = || ApiError::new(ApiErrorCode::NotFound, "There is no such workspace that you look after.");
     let (tenant, id) = (found.ok_or_else(missing)?.tenant.id, who.sign_in.id);
     who.api.db.platform(OPERATORS).write(move |tx| sign_ins::open(tx, id, tenant)).await?;
     Ok(Redirect::to(local::path(form.next.as_deref())).into_response())

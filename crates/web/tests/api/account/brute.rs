@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use munshi_identity::Role;
-use munshi_identity::links::Purpose;
+use munshi_identity::links::LinkPurpose;
 use munshi_identity::operators::{self, OPERATORS};
 
 use crate::api::support::{Installation, PASSWORD};
@@ -42,7 +42,7 @@ on_both! {
         }
         let found = house.db.platform(OPERATORS).read(|tx| operators::by_email(tx, "asha@shop.example")).await;
         let operator = found.unwrap().unwrap().id;
-        let link = house.link(Purpose::Recovery { operator }).await;
+        let link = house.link(LinkPurpose::Recovery { operator }).await;
         let mut fresh = house.browser().at(250);
         fresh.post(&format!("/account/link/{link}"), &[("password", "another good password")]).await.moved("/account");
         assert!(fresh.is_in().await);

@@ -1,8 +1,8 @@
 //! One-time links, in time and late, once and twice.
 
-use munshi_identity::links::{self, Purpose};
+use munshi_identity::links::{self, LinkPurpose};
 use munshi_identity::operators::{OPERATORS, roles};
-use munshi_identity::{Role, Token};
+use munshi_identity::{Role, SecretToken};
 use munshi_types::SystemRandom;
 
 use crate::api::support::{Installation, PASSWORD};
@@ -11,7 +11,7 @@ on_both! {
     async fn the_first_operator_comes_by_a_link_once(test: TestDb) {
         let house = Installation::open(&test, []).await;
         house.browser().get("/account/sign-in").await.says(200, "Nobody has an account here yet");
-        let (link, other) = (house.link(Purpose::First).await, house.link(Purpose::First).await);
+        let (link, other) = (house.link(LinkPurpose::First).await, house.link(LinkPurpose::First).await);
         house.browser().get(&format!("/account/link/{link}")).await.says(410, "not good any more");
         let path = format!("/account/link/{other}");
         for _ in 0..3 {
@@ -32,7 +32,7 @@ on_both! {
         browser.post(&path, &good).await.moved("/account");
         browser.get("/account").await.says(200, "keeper of this installation");
         house.browser().post(&path, &good).await.says(410, "not good any more");
-        let late = house.link(Purpose::First).await;
+        let late = house.link(LinkPurpose::First).await;
         house.browser().get(&format!("/account/link/{late}")).await.says(410, "not good any more");
         let told = "SELECT COUNT(*) FROM audit_entries WHERE tenant_id = $1 AND event IN ('link.used', 'sign_in.began')";
         assert_eq!(house.number(munshi_types::TenantId::PLATFORM, told).await, 2);
@@ -40,7 +40,7 @@ on_both! {
 
     async fn a_link_ends_with_its_time(test: TestDb) {
         let house = Installation::open(&test, []).await;
-        let first = house.link(Purpose::First).await;
+        let first = house.link(LinkPurpose::First).await;
         let link = house.invitation("asha@shop.example", house.shop.tenant, Role::Staff).await;
         let path = format!("/account/link/{link}");
         house.browser().get(&path).await.says(200, "You are invited");
@@ -52,7 +52,7 @@ on_both! {
         house.browser().get(&path).await.says(410, "not good any more");
         let form = [("name", "Asha"), ("password", PASSWORD)];
         house.browser().post(&path, &form).await.says(410, "not good any more");
-        for made_up in [Token::random(&SystemRandom).reveal(), "x", "%00", "..%2f"] {
+        for made_up in [SecretToken::random(&SystemRandom).reveal(), "x", "%00", "..%2f"] {
             house.browser().get(&format!("/account/link/{made_up}")).await.says(410, "not good any more");
         }
     }
@@ -60,7 +60,7 @@ on_both! {
     async fn of_two_uses_at_once_one_comes_in(test: TestDb) {
         let house = Installation::open(&test, []).await;
         let second = house.again(&test, []).await;
-        let link = house.link(Purpose::First).await;
+        let link = house.link(LinkPurpose::First).await;
         let path = format!("/account/link/{link}");
         let uses = (0..6).map(|number| {
             let (house, path) = (if number % 2 == 0 { &house } else { &second }, path.clone());

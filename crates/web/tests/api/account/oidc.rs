@@ -7,21 +7,21 @@ use http_body_util::{BodyExt, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use munshi_identity::Role;
-use munshi_identity::passwords::Passwords;
+use munshi_identity::passwords::PasswordService;
 use munshi_test_support::TestDb;
 use munshi_test_support::environment::openid_provider;
 use munshi_types::{Clock, SystemClock, SystemRandom};
-use munshi_web::Account;
-use munshi_web::account::oidc::{Oidc, Settings};
-use munshi_web::outgoing::Outgoing;
+use munshi_web::SignInServices;
+use munshi_web::account::oidc::{OidcClient, OidcSettings};
+use munshi_web::outgoing::OutboundHttpClient;
 use zeroize::Zeroizing;
 
 use crate::api::support::{Browser, Installation, PASSWORD, encoded};
 
 const SECRET: &str = "s3cret/+ and more";
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> OidcSettings {
+    OidcSettings {
         issuer: openid_provider(),
         client_id: "munshi".to_owned(),
         client_secret: Some(Zeroizing::new(SECRET.to_owned())),
@@ -30,14 +30,14 @@ fn settings() -> Settings {
     }
 }
 
-async fn house(test: &TestDb, settings: Settings) -> Installation {
+async fn house(test: &TestDb, settings: OidcSettings) -> Installation {
     // The provider has the machine's own clock.
     test.clock.set(SystemClock.now());
-    let account = Account {
-        passwords: Passwords::new(Arc::new(SystemRandom)).unwrap(),
+    let account = SignInServices {
+        passwords: PasswordService::new(Arc::new(SystemRandom)).unwrap(),
         public_url: None,
         invitation_life: munshi_identity::links::INVITATION_LIFE,
-        oidc: Some(Oidc::new(settings, Outgoing::new().unwrap())),
+        oidc: Some(OidcClient::new(settings, OutboundHttpClient::new().unwrap())),
     };
     Installation::signing_in(test, account).await
 }
@@ -192,7 +192,7 @@ on_both! {
     }
 
     async fn changed_keys_are_found_and_a_client_without_a_secret_works(test: TestDb) {
-        let open = Settings { client_id: "public".to_owned(), client_secret: None, ..settings() };
+        let open = OidcSettings { client_id: "public".to_owned(), client_secret: None, ..settings() };
         let house = house(&test, open).await;
         house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         sign_in(&mut house.browser(), "asha", "/account").await.moved("/account");
@@ -219,7 +219,7 @@ on_both! {
 
     async fn domains_and_newcomers_are_as_the_settings_say(test: TestDb) {
         let shop = ("shop".parse().unwrap(), Role::Viewer);
-        let open = house(&test, Settings { newcomers: Some(shop), domains: vec!["Shop.example".to_owned()], ..settings() }).await;
+        let open = house(&test, OidcSettings { newcomers: Some(shop), domains: vec!["Shop.example".to_owned()], ..settings() }).await;
         let mut browser = open.browser();
         sign_in(&mut browser, "newcomer", "/account").await.moved("/account");
         browser.get("/account").await.says(200, "viewer");
@@ -227,7 +227,7 @@ on_both! {
     }
 
     async fn only_those_of_the_domain_come_in(test: TestDb) {
-        let house = house(&test, Settings { domains: vec!["other.example".to_owned()], ..settings() }).await;
+        let house = house(&test, OidcSettings { domains: vec!["other.example".to_owned()], ..settings() }).await;
         house.operator("asha@shop.example", house.shop.tenant, Role::Owner).await;
         sign_in(&mut house.browser(), "asha", "/account").await.says(403, "domain");
     }

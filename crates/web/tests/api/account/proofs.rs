@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
-use munshi_identity::hosts::{self, Holds, Hosts, NewHostKey, Source};
-use munshi_identity::jwt::Algorithm;
-use munshi_identity::{Address, Person, Role, persons};
+use munshi_identity::hosts::{self, HostKeySource, HostKeyValueKind, HostTokenVerifier, NewHostKey};
+use munshi_identity::jwt::JwtAlgorithm;
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::Tx;
 use munshi_types::{PersonId, TenantId, Timestamp};
-use munshi_web::Code;
-use munshi_web::account::proofs::Proven;
-use munshi_web::visitor::proofs::{Proofs, VisitorSeat};
+use munshi_web::ApiErrorCode;
+use munshi_web::account::proofs::SignInAuthenticator;
+use munshi_web::visitor::proofs::{VisitorAuthenticator, VisitorSeat};
 use zeroize::Zeroizing;
 
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn made() -> serde_json::Value {
 struct Vault;
 
 #[async_trait]
-impl Source for Vault {
+impl HostKeySource for Vault {
     async fn secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         Ok(Zeroizing::new(made()["secret"].as_str().unwrap().as_bytes().to_vec()))
     }
@@ -38,12 +38,12 @@ impl Source for Vault {
     }
 }
 
-fn proven(test: &munshi_test_support::TestDb) -> Proven {
-    Proven {
+fn proven(test: &munshi_test_support::TestDb) -> SignInAuthenticator {
+    SignInAuthenticator {
         db: test.db.clone(),
         clock: test.clock.clone(),
         ids: test.ids.clone(),
-        hosts: Hosts::new(test.db.clone(), Arc::new(Vault)),
+        hosts: HostTokenVerifier::new(test.db.clone(), Arc::new(Vault)),
         public_url: None,
     }
 }
@@ -58,7 +58,7 @@ fn sent(browser: &Browser<'_>, more: &[(&'static str, &'static str)]) -> HeaderM
 }
 
 async fn add(house: &Installation, tenant: TenantId, person: Person, email: &str) -> PersonId {
-    let (id, address) = (person.id, Address::email(email).unwrap());
+    let (id, address) = (person.id, ContactAddress::email(email).unwrap());
     let unit = move |tx: &mut Tx<'_>| {
         persons::put(tx, &person)?;
         persons::add_address(tx, person.id, &address)
@@ -74,12 +74,12 @@ on_both! {
         let (proven, tenant) = (proven(&test), house.shop.tenant);
         let token = made()["cases"][0]["token"].as_str().unwrap().to_owned();
         let unknown = proven.host(tenant, "counter", &token).await.unwrap_err();
-        assert_eq!(unknown.code(), Code::Unauthenticated);
+        assert_eq!(unknown.code(), ApiErrorCode::Unauthenticated);
         let key = NewHostKey {
             kid: "k-HS256".to_owned(),
             host: "app".to_owned(),
-            algorithm: Algorithm::Hs256,
-            holds: Holds::Secret,
+            algorithm: JwtAlgorithm::Hs256,
+            holds: HostKeyValueKind::Secret,
             value: "widget".to_owned(),
         };
         house.db.write(tenant, move |tx| hosts::add(tx, &key, THEN)).await.unwrap();
@@ -88,12 +88,12 @@ on_both! {
         let found = house.db.read(tenant, move |tx| persons::find(tx, person)).await.unwrap().unwrap();
         assert_eq!((found.name.as_str(), found.language.unwrap().code(), found.role), ("Asha", "hi", None));
         for (tenant, binding) in [(tenant, "back"), (house.other.tenant, "counter")] {
-            assert_eq!(proven.host(tenant, binding, &token).await.unwrap_err().code(), Code::Unauthenticated);
+            assert_eq!(proven.host(tenant, binding, &token).await.unwrap_err().code(), ApiErrorCode::Unauthenticated);
         }
         // As soon as they work here, the host's word is not enough.
         let hired = Person { role: Some(Role::Owner), ..found };
         house.db.write(tenant, move |tx| persons::put(tx, &hired)).await.unwrap();
-        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap_err().code(), Code::Forbidden);
+        assert_eq!(proven.host(tenant, "counter", &token).await.unwrap_err().code(), ApiErrorCode::Forbidden);
     }
 
     async fn forged_and_stale_tokens_of_a_host_are_refused_at_the_door(test: TestDb) {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
-use munshi_identity::links::{self, NewLink, Purpose};
+use munshi_identity::links::{self, LinkPurpose, NewOneTimeLink};
 use munshi_identity::operators::OPERATORS;
 use munshi_identity::{Error, Role};
 use munshi_store::{PlatformTx, across_tenants, params};
@@ -30,10 +30,10 @@ impl Installation {
     }
 
     /// A link's text.
-    pub(crate) async fn link(&self, purpose: Purpose) -> String {
+    pub(crate) async fn link(&self, purpose: LinkPurpose) -> String {
         let (ids, now) = (self.ids.clone(), self.now());
         let unit = move |tx: &mut PlatformTx<'_>| -> Result<_, Error> {
-            let life = if matches!(purpose, Purpose::Invitation { .. }) {
+            let life = if matches!(purpose, LinkPurpose::Invitation { .. }) {
                 links::INVITATION_LIFE
             } else {
                 links::LIFE
@@ -42,7 +42,7 @@ impl Installation {
                 tx,
                 &ids,
                 &SystemRandom,
-                &NewLink { purpose: &purpose, made_by: "test", life },
+                &NewOneTimeLink { purpose: &purpose, made_by: "test", life },
                 now,
             )?
             .1)
@@ -51,14 +51,14 @@ impl Installation {
     }
 
     pub(crate) async fn invitation(&self, email: &str, tenant: TenantId, role: Role) -> String {
-        let place = links::Place::Workspace { tenant, role };
-        self.link(Purpose::Invitation { email: email.to_owned(), place }).await
+        let place = links::InvitationScope::Workspace { tenant, role };
+        self.link(LinkPurpose::Invitation { email: email.to_owned(), place }).await
     }
 
     /// The first operator, signed in.
     pub(crate) async fn keeper(&self) -> Browser<'_> {
         let mut browser = self.browser();
-        let link = self.link(Purpose::First).await;
+        let link = self.link(LinkPurpose::First).await;
         let form = [("email", "farid@house.example"), ("name", "Farid"), ("password", PASSWORD)];
         browser.post(&format!("/account/link/{link}"), &form).await.moved("/account");
         browser

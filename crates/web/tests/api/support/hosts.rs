@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use munshi_identity::hosts::{self, Holds, NewHostKey};
-use munshi_identity::jwt::Algorithm;
+use munshi_identity::hosts::{self, HostKeyValueKind, NewHostKey};
+use munshi_identity::jwt::JwtAlgorithm;
 use munshi_types::{TenantId, Timestamp};
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -17,7 +17,7 @@ pub(crate) const HOST_SECRET: &[u8] = b"a host and its tenant alone know this";
 pub(super) struct FixedHosts;
 
 #[async_trait]
-impl hosts::Source for FixedHosts {
+impl hosts::HostKeySource for FixedHosts {
     async fn secret(&self, _: TenantId, _: &str) -> Result<Zeroizing<Vec<u8>>, String> {
         Ok(Zeroizing::new(HOST_SECRET.to_vec()))
     }
@@ -46,8 +46,8 @@ impl Installation {
         let key = NewHostKey {
             kid: "one".to_owned(),
             host: "app".to_owned(),
-            algorithm: Algorithm::Hs256,
-            holds: Holds::Secret,
+            algorithm: JwtAlgorithm::Hs256,
+            holds: HostKeyValueKind::Secret,
             value: "widget.one".to_owned(),
         };
         let now = self.now();

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use munshi_pack::{BadPack, House, Html, Pack, Page, Room, Shown, Visit};
+use munshi_pack::{
+    Html, InvalidPack, Pack, PackInstaller, PackPageContent, PackPageHandler, PackPageRequest, PackRegistry,
+};
 use munshi_store::{Result, Tx};
 use serde_json::json;
 
@@ -16,7 +18,7 @@ impl Pack for Notes {
         "notes"
     }
 
-    fn install(&self, room: &mut Room<'_>) -> std::result::Result<(), BadPack> {
+    fn install(&self, room: &mut PackInstaller<'_>) -> std::result::Result<(), InvalidPack> {
         room.page(List)?;
         room.page(Count)
     }
@@ -24,7 +26,7 @@ impl Pack for Notes {
 
 struct List;
 
-impl Page for List {
+impl PackPageHandler for List {
     fn path(&self) -> &'static str {
         "list"
     }
@@ -33,20 +35,20 @@ impl Page for List {
         "notes.note.read"
     }
 
-    fn opens(&self, _: &mut Tx<'_>, visit: &Visit) -> Result<bool> {
+    fn opens(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<bool> {
         Ok(visit.rest == PAGE_KEY)
     }
 
-    fn show(&self, _: &mut Tx<'_>, visit: &Visit) -> Result<Option<Shown>> {
+    fn show(&self, _: &mut Tx<'_>, visit: &PackPageRequest) -> Result<Option<PackPageContent>> {
         let asked: String = visit.query.iter().map(|(_, value)| value.as_str()).collect();
         let html = Html::new().markup("<p>").text(&visit.rest).text(" ").text(asked).markup("</p>");
-        Ok((visit.rest != "gone").then(|| Shown::html("Notes", html)))
+        Ok((visit.rest != "gone").then(|| PackPageContent::html("Notes", html)))
     }
 }
 
 struct Count;
 
-impl Page for Count {
+impl PackPageHandler for Count {
     fn path(&self) -> &'static str {
         "count"
     }
@@ -55,11 +57,11 @@ impl Page for Count {
         "notes.note.read"
     }
 
-    fn show(&self, _: &mut Tx<'_>, _: &Visit) -> Result<Option<Shown>> {
-        Ok(Some(Shown::json("Notes", json!({ "count": 2 }))))
+    fn show(&self, _: &mut Tx<'_>, _: &PackPageRequest) -> Result<Option<PackPageContent>> {
+        Ok(Some(PackPageContent::json("Notes", json!({ "count": 2 }))))
     }
 }
 
-pub(super) fn house() -> House {
-    House::install_all(&[Arc::new(Notes)]).unwrap()
+pub(super) fn house() -> PackRegistry {
+    PackRegistry::install_all(&[Arc::new(Notes)]).unwrap()
 }

@@ -8,7 +8,10 @@ use async_trait::async_trait;
 use munshi_safety::acts::Permit;
 use munshi_store::{Migration, Tx, params};
 use munshi_test_support::PATIENCE;
-use munshi_tools::{Body, Connector, Done, Failure, Far, Look, Looked, Maker, Registry, Write};
+use munshi_tools::{
+    ConnectorOrigin, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolConnector, ToolFailure,
+    ToolHandler, ToolOutput, ToolRegistry, WriteToolHandler,
+};
 use munshi_types::{Effect, Reach, ToolSpec};
 use serde_json::json;
 
@@ -38,49 +41,49 @@ impl World {
 struct Wipe(Arc<World>);
 
 #[async_trait]
-impl Far for Wipe {
-    async fn call(&self, permit: &Permit) -> Result<Done, Failure> {
+impl RemoteToolHandler for Wipe {
+    async fn call(&self, permit: &Permit) -> Result<ToolOutput, ToolFailure> {
         while self.0.held.load(Ordering::SeqCst) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         self.0.wiped.lock().unwrap().push(permit.key());
-        Ok(Done::with(json!({ "wiped": permit.arguments()["text"] })))
+        Ok(ToolOutput::with(json!({ "wiped": permit.arguments()["text"] })))
     }
 
-    async fn look_up(&self, _: &Permit) -> Result<Looked, Failure> {
-        Ok(Looked::CanNotTell)
+    async fn look_up(&self, _: &Permit) -> Result<LookupOutcome, ToolFailure> {
+        Ok(LookupOutcome::CanNotTell)
     }
 }
 
 struct Notes;
 
-impl Write for Notes {
-    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl WriteToolHandler for Notes {
+    fn write(&self, permit: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let text = permit.arguments()["text"].as_str().unwrap_or_default();
         tx.execute(
             "INSERT INTO notes (tenant_id, act_id, text) VALUES ($1, $2, $3)",
             params![permit.act(), text],
         )?;
-        Ok(Done::with(json!({ "noted": text })))
+        Ok(ToolOutput::with(json!({ "noted": text })))
     }
 }
 
 struct Count(Arc<World>);
 
-impl Look for Count {
-    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Count {
+    fn look(&self, _: &Permit, tx: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         self.0.looks.fetch_add(1, Ordering::SeqCst);
         let count: i64 =
             tx.one("SELECT COUNT(*) FROM notes WHERE tenant_id = $1", params![], |row| row.get(0))?;
-        Ok(Done::with(json!({ "count": count })))
+        Ok(ToolOutput::with(json!({ "count": count })))
     }
 }
 
 /// Shows what it is asked for: a way to pay, a link and a picture.
 struct Show;
 
-impl Look for Show {
-    fn look(&self, permit: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Show {
+    fn look(&self, permit: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         let what = permit.arguments()["text"].as_str().unwrap_or_default();
         let all = json!([
             { "kind": "qr", "text": "upi://pay?pa=shop@bank&am=500", "title": "Pay ₹500" },
@@ -93,7 +96,7 @@ impl Look for Show {
             .into_iter()
             .flatten()
             .filter(|one| what.contains(one["kind"].as_str().unwrap_or("?")));
-        Ok(Done::with(json!({ "attachments": wanted.collect::<Vec<_>>() })))
+        Ok(ToolOutput::with(json!({ "attachments": wanted.collect::<Vec<_>>() })))
     }
 }
 
@@ -104,11 +107,11 @@ const DOT: &str =
 /// What the protocol's conformance suite calls.
 struct Fixture(Result<&'static str, &'static str>);
 
-impl Look for Fixture {
-    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<Done, Failure> {
+impl ReadToolHandler for Fixture {
+    fn look(&self, _: &Permit, _: &mut Tx<'_>) -> Result<ToolOutput, ToolFailure> {
         match self.0 {
-            Ok(text) => Ok(Done::with(json!({ "text": text }))),
-            Err(why) => Err(Failure::surely("intended", why)),
+            Ok(text) => Ok(ToolOutput::with(json!({ "text": text }))),
+            Err(why) => Err(ToolFailure::surely("intended", why)),
         }
     }
 }
@@ -122,24 +125,32 @@ fn spec(name: &str, effect: Effect) -> ToolSpec {
     }
 }
 
-pub(crate) fn registry(world: &Arc<World>) -> Registry {
-    let house = || Connector { name: "shop".to_owned(), maker: Maker::House, declares: true, conduct: None };
-    let mut registry = Registry::default();
-    let count = Body::Look(Arc::new(Count(world.clone())));
+pub(crate) fn registry(world: &Arc<World>) -> ToolRegistry {
+    let house = || ToolConnector {
+        name: "shop".to_owned(),
+        maker: ConnectorOrigin::House,
+        declares: true,
+        conduct: None,
+    };
+    let mut registry = ToolRegistry::default();
+    let count = ToolHandler::Look(Arc::new(Count(world.clone())));
     registry.add(spec("count", Effect::Read), house(), count).unwrap();
     let note = ToolSpec { dry_run: true, ..spec("note", Effect::Inside) };
-    registry.add(note, house(), Body::Write(Arc::new(Notes))).unwrap();
+    registry.add(note, house(), ToolHandler::Write(Arc::new(Notes))).unwrap();
     let show = ToolSpec { reach: Reach::Anyone, ..spec("show", Effect::Read) };
-    registry.add(show, house(), Body::Look(Arc::new(Show))).unwrap();
+    registry.add(show, house(), ToolHandler::Look(Arc::new(Show))).unwrap();
     let grave = ToolSpec { dangerous: true, ..spec("wipe", Effect::Keyed) };
     for (name, answer) in [
         ("test_simple_text", Ok("This is a simple text response for testing.")),
         ("test_error_handling", Err("This tool intentionally returns an error for testing")),
         ("test_tool_with_progress", Ok("It went on.")),
     ] {
-        registry.add(spec(name, Effect::Read), house(), Body::Look(Arc::new(Fixture(answer)))).unwrap();
+        registry
+            .add(spec(name, Effect::Read), house(), ToolHandler::Look(Arc::new(Fixture(answer))))
+            .unwrap();
     }
-    let elsewhere = Connector { name: "elsewhere".to_owned(), maker: Maker::Foreign, ..house() };
-    registry.add(grave, elsewhere, Body::Far(Arc::new(Wipe(world.clone())))).unwrap();
+    let elsewhere =
+        ToolConnector { name: "elsewhere".to_owned(), maker: ConnectorOrigin::Foreign, ..house() };
+    registry.add(grave, elsewhere, ToolHandler::Far(Arc::new(Wipe(world.clone())))).unwrap();
     registry
 }

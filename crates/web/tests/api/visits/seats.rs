@@ -1,8 +1,8 @@
 //! Who sits at the machine, and who only says so.
 
-use munshi_identity::passwords::Passwords;
+use munshi_identity::passwords::PasswordService;
 use munshi_types::SystemRandom;
-use munshi_web::Account;
+use munshi_web::SignInServices;
 use serde_json::json;
 
 use super::{Browser, at_machine, opened};
@@ -48,8 +48,8 @@ on_both! {
     }
 
     async fn where_an_installation_is_for_others_nobody_is_believed_for_sitting_here(test: TestDb) {
-        let account = Account {
-            passwords: Passwords::new(std::sync::Arc::new(SystemRandom)).unwrap(),
+        let account = SignInServices {
+            passwords: PasswordService::new(std::sync::Arc::new(SystemRandom)).unwrap(),
             public_url: Some("http://munshi.example".to_owned()),
             invitation_life: munshi_identity::links::INVITATION_LIFE,
             oidc: None,

@@ -10,7 +10,7 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt};
-use munshi_web::{ApiError, App, Code, Json, RequestId, Routes};
+use munshi_web::{ApiError, ApiErrorCode, App, Json, RequestId, Routes};
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
@@ -54,7 +54,7 @@ async fn plain() -> Response {
     (StatusCode::BAD_GATEWAY, [(CONTENT_LENGTH, "25")], "upstream 10.0.0.7 said no").into_response()
 }
 
-async fn refuse(Path(code): Path<Code>) -> ApiError {
+async fn refuse(Path(code): Path<ApiErrorCode>) -> ApiError {
     ApiError::plain(code)
 }
 

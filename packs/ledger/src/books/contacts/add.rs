@@ -1,26 +1,26 @@
 //! New contacts, and what is known of them.
 
-use munshi_identity::Address;
+use munshi_identity::ContactAddress;
 use munshi_store::{Tx, params};
-use munshi_types::{Id, Ids, Money, Timestamp};
+use munshi_types::{Id, IdGenerator, Money, Timestamp};
 
-use super::{Contact, Roles, get};
+use super::{Contact, ContactRoles, get};
 use crate::books::act::LARGEST;
 use crate::books::head;
 use crate::books::ids::ContactId;
-use crate::books::names::{self, Subject};
+use crate::books::names::{self, NameSubject};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewContact {
     pub name: String,
-    pub roles: Roles,
+    pub roles: ContactRoles,
     pub phone: Option<String>,
     pub limit: Option<Money>,
 }
 
 /// Adds a contact. Two may have one name: whether it is somebody new is the caller's question.
-pub fn add(tx: &mut Tx<'_>, ids: &Ids, now: Timestamp, new: &NewContact) -> Result<Contact> {
+pub fn add(tx: &mut Tx<'_>, ids: &IdGenerator, now: Timestamp, new: &NewContact) -> Result<Contact> {
     let id = ids.next();
     add_as(tx, now, new, id)?;
     get(tx, id)
@@ -42,7 +42,7 @@ pub(in crate::books) fn add_as(
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, NULL, $9)",
         params![id, name, new.roles.customer, new.roles.supplier, new.roles.staff, phone, limit, now],
     )?;
-    names::add(tx, Subject::Contact, id.as_uuid(), &name)
+    names::add(tx, NameSubject::Contact, id.as_uuid(), &name)
 }
 
 /// Replaces what is known of a contact. The names it had still find it.
@@ -65,7 +65,7 @@ pub fn change(tx: &mut Tx<'_>, id: ContactId, known: &NewContact) -> Result<Cont
             limit
         ],
     )?;
-    names::add(tx, Subject::Contact, contact.id.as_uuid(), &name)?;
+    names::add(tx, NameSubject::Contact, contact.id.as_uuid(), &name)?;
     get(tx, contact.id)
 }
 
@@ -79,7 +79,7 @@ pub fn set_limit(tx: &mut Tx<'_>, id: ContactId, limit: Option<Money>) -> Result
 
 fn phone(text: Option<&str>) -> Result<Option<String>> {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
-    Ok(text.map(Address::phone).transpose()?.map(|phone| phone.as_str().to_owned()))
+    Ok(text.map(ContactAddress::phone).transpose()?.map(|phone| phone.as_str().to_owned()))
 }
 
 fn checked(limit: Option<Money>) -> Result<Option<Money>> {

@@ -5,7 +5,7 @@ use munshi_types::Money;
 
 use super::{Contact, get, keep};
 use crate::books::ids::ContactId;
-use crate::books::words::Side;
+use crate::books::words::HabitSide;
 use crate::books::{habits, head};
 use crate::error::{Error, Result};
 
@@ -33,7 +33,7 @@ pub(in crate::books) fn merge_again(tx: &mut Tx<'_>, from: ContactId, into: Cont
     }
     keep::set_balance(tx, &mut head, &one, Money::ZERO)?;
     keep::set_balance(tx, &mut head, &other, other.balance.plus(one.balance)?)?;
-    let sides = [Side::Trade, Side::Payment];
+    let sides = [HabitSide::Trade, HabitSide::Payment];
     let seen = sides.map(|side| habits::of(tx, one.id, side).map(|habit| habit.seen));
     point(tx, one.id, other.id)?;
     for (side, seen) in sides.into_iter().zip(seen) {

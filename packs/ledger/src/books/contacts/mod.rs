@@ -13,20 +13,20 @@ pub use add::{NewContact, add, change, set_limit};
 pub use merge::merge;
 pub(super) use merge::merge_again;
 
-use munshi_identity::Address;
+use munshi_identity::ContactAddress;
 use munshi_store::{Cursor, Page, PageRequest, Row, Tx, params};
 use munshi_types::{Id, Money, Timestamp};
 use serde::Serialize;
 
 use super::ids::ContactId;
-use super::names::{self, Found, Subject};
+use super::names::{self, NameMatch, NameSubject};
 use crate::error::{Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Contact {
     pub id: ContactId,
     pub name: String,
-    pub roles: Roles,
+    pub roles: ContactRoles,
     /// With the country's code.
     pub phone: Option<String>,
     /// The most they may owe; none is no limit.
@@ -39,7 +39,7 @@ pub struct Contact {
 
 /// What somebody is to the shop; they may be several things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Roles {
+pub struct ContactRoles {
     pub customer: bool,
     pub supplier: bool,
     pub staff: bool,
@@ -74,10 +74,10 @@ pub fn row(tx: &mut Tx<'_>, id: ContactId) -> Result<Option<Contact>> {
 }
 
 /// Who a name means, in whatever script it is written. Names close to each other are choices, never a guess.
-pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<Found<Contact>> {
+pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<NameMatch<Contact>> {
     names::find(
         tx,
-        Subject::Contact,
+        NameSubject::Contact,
         name,
         |tx, id| get(tx, ContactId::from_uuid(id)),
         |contact| contact.id.as_uuid(),
@@ -86,7 +86,7 @@ pub fn find(tx: &mut Tx<'_>, name: &str) -> Result<Found<Contact>> {
 
 /// Those with a telephone number, the first one first.
 pub fn by_phone(tx: &mut Tx<'_>, phone: &str) -> Result<Vec<Contact>> {
-    let phone = Address::phone(phone)?;
+    let phone = ContactAddress::phone(phone)?;
     Ok(tx.all(
         "SELECT id, name, is_customer, is_supplier, is_staff, phone, credit_limit, balance, merged_into, made_at
          FROM ledger_contacts WHERE tenant_id = $1 AND phone = $2 AND merged_into IS NULL ORDER BY made_at, id LIMIT 20",
@@ -122,7 +122,7 @@ pub(super) fn read(row: &Row<'_>) -> munshi_store::Result<Contact> {
     Ok(Contact {
         id: row.get("id")?,
         name: row.get("name")?,
-        roles: Roles {
+        roles: ContactRoles {
             customer: row.get("is_customer")?,
             supplier: row.get("is_supplier")?,
             staff: row.get("is_staff")?,

@@ -11,18 +11,18 @@ use crate::books::quantity::Quantity;
 use crate::error::{Error, Result};
 
 /// The rows of a file and where its columns stand.
-pub(super) struct Table<'t> {
+pub(super) struct CsvTable<'t> {
     columns: HashMap<String, usize>,
     reader: csv::Reader<&'t [u8]>,
 }
 
-pub(super) struct Cells<'t> {
+pub(super) struct CsvRow<'t> {
     columns: &'t HashMap<String, usize>,
     record: csv::StringRecord,
     pub(super) line: u64,
 }
 
-impl<'t> Table<'t> {
+impl<'t> CsvTable<'t> {
     /// Reads the header. Every column it names must be one of those known, so that a slip is not passed over.
     pub(super) fn open(file: &'static str, text: &'t str, known: &[&str], needed: &[&str]) -> Result<Self> {
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
@@ -45,17 +45,17 @@ impl<'t> Table<'t> {
         }
     }
 
-    pub(super) fn next(&mut self, file: &'static str) -> Result<Option<Cells<'_>>> {
+    pub(super) fn next(&mut self, file: &'static str) -> Result<Option<CsvRow<'_>>> {
         let line = self.reader.position().line();
         let mut record = csv::StringRecord::new();
         let more = self.reader.read_record(&mut record);
         let more = more.map_err(|error| Error::File(format!("{file}, line {line}: {error}")))?;
         let line = record.position().map_or(line, csv::Position::line);
-        Ok(more.then_some(Cells { columns: &self.columns, record, line }))
+        Ok(more.then_some(CsvRow { columns: &self.columns, record, line }))
     }
 }
 
-impl Cells<'_> {
+impl CsvRow<'_> {
     /// What stands in a column, without the spaces around it; none when it is empty.
     pub(super) fn text(&self, column: &str) -> Option<&str> {
         let cell = self.record.get(*self.columns.get(column)?)?.trim();

@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use munshi_store::Tx;
 use munshi_types::{Money, PersonId};
 
-use super::Report;
-use super::cells::{Cells, Table};
-use crate::books::act::{Act, Lent, Line, Opening, Settled};
-use crate::books::book::{self, MOST_MARK, NewEntry, Said, Writing};
-use crate::books::cancel::{self, Cancelling};
+use super::BooksImportReport;
+use super::cells::{CsvRow, CsvTable};
+use crate::books::act::{CreditAsset, ItemQuantity, OpeningBalance, PaymentTerms, ShopTransaction};
+use crate::books::book::{self, BookingContext, EntryProvenance, MOST_MARK, NewLedgerEntry};
+use crate::books::cancel::{self, EntryCancelRequest};
 use crate::books::contacts::{self, NewContact};
-use crate::books::dedup::{self, Sighting};
+use crate::books::dedup::{self, PaymentSighting};
 use crate::books::ids::{ContactId, EntryKey, ItemId, LedgerEntryId};
-use crate::books::names::Found;
-use crate::books::words::{Kind, Means, Source};
+use crate::books::names::NameMatch;
+use crate::books::words::{LedgerEntryKind, LedgerEntrySource, PaymentMeans};
 use crate::books::{entry, export, head, items};
 use crate::error::{Error, Result};
 
@@ -36,32 +36,37 @@ struct Row {
     what: What,
     corrects: Option<LedgerEntryId>,
     made: Option<munshi_types::Timestamp>,
-    seen: Vec<Sighting>,
+    seen: Vec<PaymentSighting>,
 }
 
 enum What {
-    Booked { said: Said, sketch: Sketch },
+    Booked { said: EntryProvenance, sketch: Sketch },
     Reversal { of: LedgerEntryId, reason: String, by: Option<PersonId> },
 }
 
 /// The parts an act is put together from once all its lines are there.
 struct Sketch {
-    kind: Kind,
+    kind: LedgerEntryKind,
     amount: Option<Money>,
     paid: Option<Money>,
-    means: Option<Means>,
+    means: Option<PaymentMeans>,
     contact: Option<ContactId>,
     category: String,
-    lines: Vec<Line>,
+    lines: Vec<ItemQuantity>,
     /// Whether the contact was added for this row.
     is_new: bool,
 }
 
-pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: &mut Report) -> Result<()> {
+pub(super) fn entries(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    text: &str,
+    report: &mut BooksImportReport,
+) -> Result<()> {
     if text.trim().is_empty() {
         return Ok(());
     }
-    let mut table = Table::open(FILE, text, &export::ENTRIES, &["kind", "when"])?;
+    let mut table = CsvTable::open(FILE, text, &export::ENTRIES, &["kind", "when"])?;
     let mut seen: HashMap<EntryKey, u64> = HashMap::new();
     let mut open: Option<Open> = None;
     while let Some(cells) = table.next(FILE)? {
@@ -80,7 +85,12 @@ pub(super) fn entries(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report
     close(tx, writing, open, report)
 }
 
-fn close(tx: &mut Tx<'_>, writing: &Writing<'_>, open: Option<Open>, report: &mut Report) -> Result<()> {
+fn close(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    open: Option<Open>,
+    report: &mut BooksImportReport,
+) -> Result<()> {
     let Some(Open { line, row }) = open else { return Ok(()) };
     let amount = match &row.what {
         What::Booked { sketch, .. } => sketch.amount,
@@ -101,8 +111,8 @@ fn close(tx: &mut Tx<'_>, writing: &Writing<'_>, open: Option<Open>, report: &mu
 
 fn read(
     tx: &mut Tx<'_>,
-    writing: &Writing<'_>,
-    cells: &Cells<'_>,
+    writing: &BookingContext<'_>,
+    cells: &CsvRow<'_>,
     seen: &mut HashMap<EntryKey, u64>,
 ) -> Result<Row> {
     cells.fits()?;
@@ -128,7 +138,7 @@ fn read(
 }
 
 /// A payment that was seen again: when, from where, and what it is known by.
-fn sighting(line: &str) -> Result<Sighting> {
+fn sighting(line: &str) -> Result<PaymentSighting> {
     let bad = || {
         Error::invalid(format!("`{line}` in `seen` is no time, source and mark: leave it as it was written"))
     };
@@ -138,13 +148,13 @@ fn sighting(line: &str) -> Result<Sighting> {
         return Err(bad());
     }
     let at = at.parse().map_err(|_| bad())?;
-    Ok(Sighting { fingerprint: fingerprint.to_owned(), source: source.parse()?, at })
+    Ok(PaymentSighting { fingerprint: fingerprint.to_owned(), source: source.parse()?, at })
 }
 
 /// The row's own key; else one made of what it says, and one of its letters.
 fn key(
-    writing: &Writing<'_>,
-    cells: &Cells<'_>,
+    writing: &BookingContext<'_>,
+    cells: &CsvRow<'_>,
     seen: &mut HashMap<EntryKey, u64>,
 ) -> Result<(EntryKey, Option<EntryKey>)> {
     if let Some(key) = cells.parsed("key", "key")? {
@@ -163,12 +173,12 @@ fn nth(plain: EntryKey, seen: &mut HashMap<EntryKey, u64>) -> EntryKey {
     EntryKey::of(&[plain.as_uuid().as_bytes(), &before.to_be_bytes()])
 }
 
-fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
+fn said(writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<EntryProvenance> {
     let happened_at = cells.time("when", writing.zone)?.ok_or_else(|| Error::invalid("`when` is empty"))?;
     let kept = |column: &str| Some(cells.words(column)).filter(|text| !text.is_empty()).map(str::to_owned);
-    Ok(Said {
+    Ok(EntryProvenance {
         by: cells.parsed("said_by", "person's id")?,
-        source: cells.text("source").map(str::parse).transpose()?.unwrap_or(Source::Import),
+        source: cells.text("source").map(str::parse).transpose()?.unwrap_or(LedgerEntrySource::Import),
         words: cells.words("words").to_owned(),
         happened_at,
         reference: kept("reference"),
@@ -176,8 +186,8 @@ fn said(writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Said> {
     })
 }
 
-fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Sketch> {
-    let kind: Kind = cells.needed("kind")?.to_lowercase().parse()?;
+fn sketch(tx: &mut Tx<'_>, writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<Sketch> {
+    let kind: LedgerEntryKind = cells.needed("kind")?.to_lowercase().parse()?;
     let (contact, is_new) = contact(tx, writing, cells)?;
     let mut sketch = Sketch {
         kind,
@@ -196,7 +206,11 @@ fn sketch(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<S
 }
 
 /// By its id, else by its name; somebody nobody knows is added, which is said too.
-fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<(Option<ContactId>, bool)> {
+fn contact(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    cells: &CsvRow<'_>,
+) -> Result<(Option<ContactId>, bool)> {
     if let Some(id) = cells.parsed::<ContactId>("contact_id", "id")? {
         return contacts::row(tx, id)?
             .map(|contact| (Some(contact.id), false))
@@ -204,12 +218,12 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
     }
     let Some(name) = cells.name("contact") else { return Ok((None, false)) };
     match contacts::find(tx, name)? {
-        Found::One(contact) => Ok((Some(contact.id), false)),
-        Found::Nobody => {
+        NameMatch::One(contact) => Ok((Some(contact.id), false)),
+        NameMatch::Nobody => {
             let new = NewContact { name: name.to_owned(), ..NewContact::default() };
             contacts::add(tx, writing.ids, writing.now, &new).map(|contact| (Some(contact.id), true))
         }
-        Found::Choices(choices) => {
+        NameMatch::Choices(choices) => {
             let names: Vec<String> = choices.into_iter().map(|contact| contact.name).collect();
             Err(Error::invalid(format!(
                 "`{name}` may be {}: write the name in full, or its id",
@@ -219,7 +233,7 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
     }
 }
 
-fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
+fn line(tx: &mut Tx<'_>, cells: &CsvRow<'_>) -> Result<ItemQuantity> {
     let item = match cells.parsed::<ItemId>("item_id", "id")? {
         Some(id) => items::get(tx, id)?,
         None => {
@@ -234,10 +248,10 @@ fn line(tx: &mut Tx<'_>, cells: &Cells<'_>) -> Result<Line> {
     };
     let quantity = cells.parsed("quantity", "quantity")?;
     let quantity = quantity.ok_or_else(|| Error::invalid("`quantity` is empty"))?;
-    Ok(Line { item: item.id, quantity })
+    Ok(ItemQuantity { item: item.id, quantity })
 }
 
-fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Result<()> {
+fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &CsvRow<'_>) -> Result<()> {
     cells.fits()?;
     let lost =
         || Error::invalid("this line stands below no entry that was read: put it right after its entry");
@@ -251,8 +265,8 @@ fn add_line(tx: &mut Tx<'_>, open: Option<&mut Open>, cells: &Cells<'_>) -> Resu
 }
 
 /// Books a row; false when it was there.
-fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
-    let writing = &Writing { now: row.made.unwrap_or(writing.now), ..*writing };
+fn take(tx: &mut Tx<'_>, writing: &BookingContext<'_>, row: Row) -> Result<bool> {
+    let writing = &BookingContext { now: row.made.unwrap_or(writing.now), ..*writing };
     let mut head = head::lock(tx)?;
     let known = match (entry::by_key(tx, row.key)?, row.letters) {
         (None, Some(letters)) => entry::by_key(tx, letters)?,
@@ -265,11 +279,11 @@ fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
     let (id, seen) = (row.id.unwrap_or_else(|| writing.ids.next()), row.seen);
     match row.what {
         What::Reversal { of, reason, by } => {
-            let cancelling = Cancelling { key: row.key, entry: of, reason: &reason, by };
+            let cancelling = EntryCancelRequest { key: row.key, entry: of, reason: &reason, by };
             cancel::reverse(tx, &mut head, writing, &cancelling, id)?;
         }
         What::Booked { said, sketch } => {
-            let new = NewEntry { key: row.key, act: sketch.act()?, said };
+            let new = NewLedgerEntry { key: row.key, act: sketch.act()?, said };
             book::enter_as(tx, &mut head, writing, &new, row.corrects, id)?;
         }
     }
@@ -279,46 +293,56 @@ fn take(tx: &mut Tx<'_>, writing: &Writing<'_>, row: Row) -> Result<bool> {
 }
 
 /// What the payment was seen by elsewhere, it is known by here.
-fn saw(tx: &mut Tx<'_>, entry: LedgerEntryId, seen: &[Sighting]) -> Result<()> {
+fn saw(tx: &mut Tx<'_>, entry: LedgerEntryId, seen: &[PaymentSighting]) -> Result<()> {
     seen.iter().try_for_each(|one| dedup::saw(tx, entry, &one.fingerprint, one.source, one.at))
 }
 
 impl Sketch {
-    fn act(self) -> Result<Act> {
+    fn act(self) -> Result<ShopTransaction> {
         let settled = self.settled();
         let party = self.contact;
         let amount = || self.amount.ok_or_else(|| Error::invalid("`amount` is empty"));
         let means = || self.means.ok_or_else(|| Error::invalid("`means` is empty: write cash or bank"));
         let someone = || party.ok_or_else(|| Error::invalid("`contact` is empty: credit needs somebody"));
-        let lent = self.means.map_or(Lent::Goods, Lent::Money);
+        let lent = self.means.map_or(CreditAsset::Goods, CreditAsset::Money);
         Ok(match self.kind {
-            Kind::Sale => Act::Sale { amount: amount()?, settled, party, lines: self.lines },
-            Kind::Purchase => Act::Purchase { amount: amount()?, settled, party, lines: self.lines },
-            Kind::Expense => Act::Expense { amount: amount()?, category: self.category, settled, party },
-            Kind::CreditGiven => {
-                Act::CreditGiven { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            LedgerEntryKind::Sale => {
+                ShopTransaction::Sale { amount: amount()?, settled, party, lines: self.lines }
             }
-            Kind::CreditTaken => {
-                Act::CreditTaken { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            LedgerEntryKind::Purchase => {
+                ShopTransaction::Purchase { amount: amount()?, settled, party, lines: self.lines }
             }
-            Kind::PaymentReceived => Act::PaymentReceived { party, amount: amount()?, means: means()? },
-            Kind::PaymentMade => Act::PaymentMade { party, amount: amount()?, means: means()? },
-            Kind::Transfer => Act::Transfer { amount: amount()?, from: means()? },
-            Kind::StockIn => Act::StockIn { lines: self.lines, party },
-            Kind::StockOut => Act::StockOut { lines: self.lines, party },
-            Kind::Opening => Act::Opening(match (party, self.means) {
-                (Some(party), _) => Opening::Contact { party, balance: amount()? },
-                (None, Some(means)) => Opening::Money { means, balance: amount()? },
-                (None, None) => Opening::Stock { lines: self.lines },
+            LedgerEntryKind::Expense => {
+                ShopTransaction::Expense { amount: amount()?, category: self.category, settled, party }
+            }
+            LedgerEntryKind::CreditGiven => {
+                ShopTransaction::CreditGiven { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
+            LedgerEntryKind::CreditTaken => {
+                ShopTransaction::CreditTaken { party: someone()?, amount: amount()?, lent, lines: self.lines }
+            }
+            LedgerEntryKind::PaymentReceived => {
+                ShopTransaction::PaymentReceived { party, amount: amount()?, means: means()? }
+            }
+            LedgerEntryKind::PaymentMade => {
+                ShopTransaction::PaymentMade { party, amount: amount()?, means: means()? }
+            }
+            LedgerEntryKind::Transfer => ShopTransaction::Transfer { amount: amount()?, from: means()? },
+            LedgerEntryKind::StockIn => ShopTransaction::StockIn { lines: self.lines, party },
+            LedgerEntryKind::StockOut => ShopTransaction::StockOut { lines: self.lines, party },
+            LedgerEntryKind::Opening => ShopTransaction::Opening(match (party, self.means) {
+                (Some(party), _) => OpeningBalance::Contact { party, balance: amount()? },
+                (None, Some(means)) => OpeningBalance::Money { means, balance: amount()? },
+                (None, None) => OpeningBalance::Stock { lines: self.lines },
             }),
         })
     }
 
-    fn settled(&self) -> Settled {
+    fn settled(&self) -> PaymentTerms {
         match (self.means, self.paid) {
-            (Some(means), Some(paid)) if Some(paid) != self.amount => Settled::Part { paid, means },
-            (Some(means), _) => Settled::Now(means),
-            (None, _) => Settled::Credit,
+            (Some(means), Some(paid)) if Some(paid) != self.amount => PaymentTerms::Part { paid, means },
+            (Some(means), _) => PaymentTerms::Now(means),
+            (None, _) => PaymentTerms::Credit,
         }
     }
 }

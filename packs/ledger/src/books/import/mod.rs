@@ -15,20 +15,20 @@ use munshi_store::Tx;
 use munshi_types::Money;
 use serde::Serialize;
 
-use super::book::Writing;
+use super::book::BookingContext;
 use super::profile;
 use crate::error::{Error, Result};
 
 /// The texts of the files; one that is empty brings nothing.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Files<'a> {
+pub struct BooksFiles<'a> {
     pub contacts: &'a str,
     pub items: &'a str,
     pub entries: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum ImportMode {
     /// Says what would happen, and does nothing.
     Rehearse,
     /// Takes everything if every row is right, and nothing otherwise.
@@ -37,17 +37,17 @@ pub enum Mode {
 
 /// What was taken, or would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct BooksImportReport {
     pub contacts: usize,
     pub items: usize,
     pub entries: usize,
     /// Rows that were in the books already.
     pub known: usize,
     /// The first hundred rows that are wrong.
-    pub errors: Vec<RowError>,
+    pub errors: Vec<ImportRowError>,
     pub wrong: usize,
     /// The first hundred new entries above what the owner wants to be asked about, and how many there are.
-    pub large: Vec<Large>,
+    pub large: Vec<LargeRow>,
     pub large_in_all: usize,
     /// Above this an entry is asked about.
     pub confirm_above: Money,
@@ -57,14 +57,14 @@ pub struct Report {
 
 /// A row of a large amount.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Large {
+pub struct LargeRow {
     pub line: u64,
     pub amount: Money,
 }
 
 /// What is wrong with a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RowError {
+pub struct ImportRowError {
     pub file: &'static str,
     /// As an editor counts them, the header being the first.
     pub line: u64,
@@ -75,7 +75,7 @@ const MOST_ERRORS: usize = 100;
 
 /// How a rehearsal, or an import with errors, gets out of its transaction.
 enum Undone {
-    With(Report),
+    With(BooksImportReport),
     Failed(Error),
 }
 
@@ -91,15 +91,20 @@ impl From<Error> for Undone {
     }
 }
 
-pub fn import(tx: &mut Tx<'_>, writing: &Writing<'_>, files: &Files<'_>, mode: Mode) -> Result<Report> {
+pub fn import(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    files: &BooksFiles<'_>,
+    mode: ImportMode,
+) -> Result<BooksImportReport> {
     let outcome = tx.attempt(|tx| {
         let confirm_above = profile::get(tx)?.confirm_above;
-        let mut report = Report { confirm_above, ..Report::default() };
+        let mut report = BooksImportReport { confirm_above, ..BooksImportReport::default() };
         let people = people::contacts(tx, writing, files.contacts, &mut report)?;
         people::items(tx, writing, files.items, &mut report)?;
         entries::entries(tx, writing, files.entries, &mut report)?;
         people::finish(tx, &people, &mut report)?;
-        report.is_applied = mode == Mode::Apply && report.wrong == 0;
+        report.is_applied = mode == ImportMode::Apply && report.wrong == 0;
         if report.is_applied { Ok(report) } else { Err(Undone::With(report)) }
     });
     match outcome {
@@ -108,11 +113,11 @@ pub fn import(tx: &mut Tx<'_>, writing: &Writing<'_>, files: &Files<'_>, mode: M
     }
 }
 
-impl Report {
+impl BooksImportReport {
     fn note_large(&mut self, line: u64, amount: Money) {
         self.large_in_all += 1;
         if self.large.len() < MOST_ERRORS {
-            self.large.push(Large { line, amount });
+            self.large.push(LargeRow { line, amount });
         }
     }
 
@@ -130,7 +135,7 @@ impl Report {
                 self.wrong += 1;
                 if self.errors.len() < MOST_ERRORS {
                     let (file, line) = place;
-                    self.errors.push(RowError { file, line, what: error.to_string() });
+                    self.errors.push(ImportRowError { file, line, what: error.to_string() });
                 }
                 Ok(None)
             }

@@ -3,13 +3,13 @@
 use munshi_store::{Tx, params};
 use munshi_types::Id;
 
-use super::Report;
-use super::cells::{Cells, Table};
-use crate::books::book::Writing;
-use crate::books::contacts::{self, NewContact, Roles, add, merge_again};
+use super::BooksImportReport;
+use super::cells::{CsvRow, CsvTable};
+use crate::books::book::BookingContext;
+use crate::books::contacts::{self, ContactRoles, NewContact, add, merge_again};
 use crate::books::ids::{ContactId, ItemId};
-use crate::books::items::{self, NewItem};
-use crate::books::names::{self, Subject};
+use crate::books::items::{self, NewStockItem};
+use crate::books::names::{self, NameSubject};
 use crate::books::{export, quantity::Quantity};
 use crate::error::{Error, Result};
 
@@ -17,25 +17,25 @@ const CONTACTS: &str = "contacts";
 const ITEMS: &str = "items";
 
 /// What must wait until all entries are booked: they are booked on the contacts as they were then.
-pub(super) struct Waiting {
+pub(super) struct DeferredContact {
     line: u64,
     id: ContactId,
     /// Only where the row is of an export: else what the entries say of them holds too.
-    roles: Option<Roles>,
+    roles: Option<ContactRoles>,
     merged_into: Option<ContactId>,
 }
 
 pub(super) fn contacts(
     tx: &mut Tx<'_>,
-    writing: &Writing<'_>,
+    writing: &BookingContext<'_>,
     text: &str,
-    report: &mut Report,
-) -> Result<Vec<Waiting>> {
+    report: &mut BooksImportReport,
+) -> Result<Vec<DeferredContact>> {
     let mut waiting = Vec::new();
     if text.trim().is_empty() {
         return Ok(waiting);
     }
-    let mut table = Table::open(CONTACTS, text, &export::CONTACTS, &["name"])?;
+    let mut table = CsvTable::open(CONTACTS, text, &export::CONTACTS, &["name"])?;
     while let Some(cells) = table.next(CONTACTS)? {
         let taken = report.row(tx, (CONTACTS, cells.line), |tx| {
             cells.fits()?;
@@ -53,8 +53,12 @@ pub(super) fn contacts(
     Ok(waiting)
 }
 
-fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<Option<Waiting>> {
-    let roles = Roles {
+fn contact(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    cells: &CsvRow<'_>,
+) -> Result<Option<DeferredContact>> {
+    let roles = ContactRoles {
         customer: cells.is_yes("customer")?,
         supplier: cells.is_yes("supplier")?,
         staff: cells.is_yes("staff")?,
@@ -76,8 +80,8 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
     };
     let id = given.unwrap_or_else(|| writing.ids.next());
     add::add_as(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
-    also(tx, Subject::Contact, id.as_uuid(), cells)?;
-    Ok(Some(Waiting {
+    also(tx, NameSubject::Contact, id.as_uuid(), cells)?;
+    Ok(Some(DeferredContact {
         line: cells.line,
         id,
         roles: given.map(|_| roles),
@@ -86,13 +90,17 @@ fn contact(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<
 }
 
 /// The other names something has, one a line.
-fn also(tx: &mut Tx<'_>, subject: Subject, id: uuid::Uuid, cells: &Cells<'_>) -> Result<()> {
+fn also(tx: &mut Tx<'_>, subject: NameSubject, id: uuid::Uuid, cells: &CsvRow<'_>) -> Result<()> {
     let mut others = cells.words("also").lines().filter(|name| !name.trim().is_empty());
     others.try_for_each(|name| names::add(tx, subject, id, &names::clean(name)?))
 }
 
 /// Roles as the file has them, and merges, once the entries stand.
-pub(super) fn finish(tx: &mut Tx<'_>, waiting: &[Waiting], report: &mut Report) -> Result<()> {
+pub(super) fn finish(
+    tx: &mut Tx<'_>,
+    waiting: &[DeferredContact],
+    report: &mut BooksImportReport,
+) -> Result<()> {
     for one in waiting {
         report.row(tx, (CONTACTS, one.line), |tx| {
             if let Some(roles) = one.roles {
@@ -108,11 +116,16 @@ pub(super) fn finish(tx: &mut Tx<'_>, waiting: &[Waiting], report: &mut Report) 
     Ok(())
 }
 
-pub(super) fn items(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: &mut Report) -> Result<()> {
+pub(super) fn items(
+    tx: &mut Tx<'_>,
+    writing: &BookingContext<'_>,
+    text: &str,
+    report: &mut BooksImportReport,
+) -> Result<()> {
     if text.trim().is_empty() {
         return Ok(());
     }
-    let mut table = Table::open(ITEMS, text, &export::ITEMS, &["name", "unit"])?;
+    let mut table = CsvTable::open(ITEMS, text, &export::ITEMS, &["name", "unit"])?;
     while let Some(cells) = table.next(ITEMS)? {
         match report.row(tx, (ITEMS, cells.line), |tx| {
             cells.fits()?;
@@ -126,7 +139,7 @@ pub(super) fn items(tx: &mut Tx<'_>, writing: &Writing<'_>, text: &str, report: 
     Ok(())
 }
 
-fn item(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<bool> {
+fn item(tx: &mut Tx<'_>, writing: &BookingContext<'_>, cells: &CsvRow<'_>) -> Result<bool> {
     let name = cells.needed("name")?.to_owned();
     let given: Option<ItemId> = cells.parsed("id", "id")?;
     let is_known = match given {
@@ -141,9 +154,10 @@ fn item(tx: &mut Tx<'_>, writing: &Writing<'_>, cells: &Cells<'_>) -> Result<boo
         return Ok(false);
     }
     let low_at: Option<Quantity> = cells.text("low_at").map(str::parse).transpose()?;
-    let new = NewItem { name, unit: cells.needed("unit")?.to_owned(), price: cells.money("price")?, low_at };
+    let new =
+        NewStockItem { name, unit: cells.needed("unit")?.to_owned(), price: cells.money("price")?, low_at };
     let id = given.unwrap_or_else(|| writing.ids.next());
     items::add_as(tx, cells.time("made", writing.zone)?.unwrap_or(writing.now), &new, id)?;
-    also(tx, Subject::Item, id.as_uuid(), cells)?;
+    also(tx, NameSubject::Item, id.as_uuid(), cells)?;
     Ok(true)
 }

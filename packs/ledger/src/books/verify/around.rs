@@ -3,16 +3,16 @@
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
-use super::Finding;
-use crate::books::entry::{self, Entry};
+use super::FigureMismatch;
+use crate::books::entry::{self, LedgerEntry};
 use crate::books::items;
 use crate::books::quantity::Quantity;
 use crate::error::Result;
 
 /// What was looked at after an entry was booked.
-pub struct Around {
+pub struct EntryVerification {
     /// The first figure that does not follow.
-    pub finding: Option<Finding>,
+    pub finding: Option<FigureMismatch>,
     /// What is kept of what the entry's contact owes.
     pub owed: Option<Money>,
     /// How many entries there are.
@@ -33,30 +33,30 @@ struct Figures {
 }
 
 /// Works out the figures around an entry: its amount, its day, its contact, its stock.
-pub fn around(tx: &mut Tx<'_>, entry: &Entry) -> Result<Around> {
+pub fn around(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<EntryVerification> {
     let kept = figures(tx, entry)?;
     let finding = wrong(tx, entry, &kept)?;
-    Ok(Around { finding, owed: kept.owed_kept, entries: kept.entries })
+    Ok(EntryVerification { finding, owed: kept.owed_kept, entries: kept.entries })
 }
 
-fn wrong(tx: &mut Tx<'_>, entry: &Entry, kept: &Figures) -> Result<Option<Finding>> {
+fn wrong(tx: &mut Tx<'_>, entry: &LedgerEntry, kept: &Figures) -> Result<Option<FigureMismatch>> {
     if kept.posted != entry.amount {
-        return Ok(Some(Finding::new("amount of entry", &entry.number, &entry.amount, &kept.posted)));
+        return Ok(Some(FigureMismatch::new("amount of entry", &entry.number, &entry.amount, &kept.posted)));
     }
     if kept.day_kept != kept.day_found {
         let which = format!("{} {}", entry.day, entry.kind);
-        return Ok(Some(Finding::new("turnover of", &which, &kept.day_kept, &kept.day_found)));
+        return Ok(Some(FigureMismatch::new("turnover of", &which, &kept.day_kept, &kept.day_found)));
     }
     if let (Some(contact), Some(owed)) = (entry.contact, kept.owed_kept)
         && owed != kept.owed_found
     {
-        return Ok(Some(Finding::new("balance of contact", &contact, &owed, &kept.owed_found)));
+        return Ok(Some(FigureMismatch::new("balance of contact", &contact, &owed, &kept.owed_found)));
     }
     if kept.moves_stock { stock(tx, entry) } else { Ok(None) }
 }
 
 /// All of it in one question.
-fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Figures> {
+fn figures(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Figures> {
     Ok(tx.one(
         "WITH whose AS (
            SELECT coalesce(c.merged_into, c.id) AS id FROM ledger_contacts c WHERE c.tenant_id = $1 AND c.id = $3)
@@ -91,7 +91,7 @@ fn figures(tx: &mut Tx<'_>, entry: &Entry) -> Result<Figures> {
     )?)
 }
 
-fn stock(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
+fn stock(tx: &mut Tx<'_>, entry: &LedgerEntry) -> Result<Option<FigureMismatch>> {
     for movement in entry::movements(tx, entry.id)? {
         let kept = items::get(tx, movement.item)?.stock;
         let found: Quantity = tx.one(
@@ -101,7 +101,7 @@ fn stock(tx: &mut Tx<'_>, entry: &Entry) -> Result<Option<Finding>> {
             |row| row.get(0),
         )?;
         if kept != found {
-            return Ok(Some(Finding::new("stock of item", &movement.item, &kept, &found)));
+            return Ok(Some(FigureMismatch::new("stock of item", &movement.item, &kept, &found)));
         }
     }
     Ok(None)

@@ -3,15 +3,15 @@
 use munshi_store::{Tx, params};
 use munshi_types::Money;
 
-use super::Finding;
-use crate::books::day::Day;
-use crate::books::words::Kind;
+use super::FigureMismatch;
+use crate::books::day::LedgerDay;
+use crate::books::words::LedgerEntryKind;
 use crate::error::Result;
 
 /// Numbers run from one on without a gap, and the amount of an entry is that of its postings: compared by day and kind
 /// with the turnover of days, and looked for within.
-pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
-    let (count, day, kind): (i64, Option<Day>, Option<Kind>) = tx.one(
+pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
+    let (count, day, kind): (i64, Option<LedgerDay>, Option<LedgerEntryKind>) = tx.one(
         "WITH entered AS MATERIALIZED (
            SELECT day, kind, sum(amount) AS amount, count(*) AS many FROM ledger_entries WHERE tenant_id = $1
            GROUP BY day, kind
@@ -27,7 +27,7 @@ pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     if let (Some(day), Some(kind)) = (day, kind) {
-        let elsewhere = Finding::new(
+        let elsewhere = FigureMismatch::new(
             "postings of",
             &format!("{kind} on {day}"),
             "on another day or of another kind",
@@ -38,7 +38,7 @@ pub(super) fn amounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
     numbers(tx, count)
 }
 
-fn numbers(tx: &mut Tx<'_>, count: i64) -> Result<Option<Finding>> {
+fn numbers(tx: &mut Tx<'_>, count: i64) -> Result<Option<FigureMismatch>> {
     let kept: Option<i64> =
         tx.optional("SELECT entries FROM ledger_books WHERE tenant_id = $1", &[], |row| row.get(0))?;
     let last: i64 =
@@ -47,13 +47,17 @@ fn numbers(tx: &mut Tx<'_>, count: i64) -> Result<Option<Finding>> {
         })?;
     let kept = kept.unwrap_or_default();
     if kept != count {
-        return Ok(Some(Finding::new("number of", "entries", &kept, &count)));
+        return Ok(Some(FigureMismatch::new("number of", "entries", &kept, &count)));
     }
-    Ok((last != count).then(|| Finding::new("last number of", "entries", &last, &count)))
+    Ok((last != count).then(|| FigureMismatch::new("last number of", "entries", &last, &count)))
 }
 
 /// Which entry of a day and kind has another amount than its postings.
-pub(super) fn amount_on(tx: &mut Tx<'_>, day: Day, kind: Kind) -> Result<Option<Finding>> {
+pub(super) fn amount_on(
+    tx: &mut Tx<'_>,
+    day: LedgerDay,
+    kind: LedgerEntryKind,
+) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "SELECT e.number, e.amount, CAST(coalesce(sum(p.amount), 0) AS BIGINT) FROM ledger_entries e
          LEFT JOIN ledger_postings p ON p.tenant_id = $1 AND p.entry_id = e.id
@@ -62,14 +66,14 @@ pub(super) fn amount_on(tx: &mut Tx<'_>, day: Day, kind: Kind) -> Result<Option<
         params![day, kind],
         |row| {
             let (number, kept, found): (i64, Money, Money) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Finding::new("amount of entry", &number, &kept, &found))
+            Ok(FigureMismatch::new("amount of entry", &number, &kept, &found))
         },
     )?)
 }
 
 /// What cancels an entry moves back exactly what it moved. Looked up one by one: cancelled entries are few, and a planner
 /// that sees a join would read all the others too.
-pub(super) fn reversals(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn reversals(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     let number = tx.optional(
         "SELECT r.number FROM ledger_entries r WHERE r.tenant_id = $1 AND r.reverses IS NOT NULL AND (
            (SELECT count(*) FROM ledger_entries e WHERE e.tenant_id = $1 AND e.id = r.reverses
@@ -84,5 +88,7 @@ pub(super) fn reversals(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| row.get::<i64>(0),
     )?;
-    Ok(number.map(|number| Finding::new("reversal", &number, "its own postings", "those of what it cancels")))
+    Ok(number.map(|number| {
+        FigureMismatch::new("reversal", &number, "its own postings", "those of what it cancels")
+    }))
 }

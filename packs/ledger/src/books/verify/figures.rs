@@ -3,20 +3,20 @@
 use munshi_store::Tx;
 use munshi_types::Money;
 
-use super::{Finding, entries};
-use crate::books::day::Day;
+use super::{FigureMismatch, entries};
+use crate::books::day::LedgerDay;
 use crate::books::ids::{ContactId, ItemId};
 use crate::books::quantity::Quantity;
-use crate::books::words::Kind;
+use crate::books::words::LedgerEntryKind;
 use crate::error::Result;
 
 /// Where a day's turnover is not that of its postings, an entry that disagrees with its own is named before the day is.
-pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn days(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     let Some((day, kind, finding)) = turnover(tx)? else { return Ok(None) };
     Ok(Some(entries::amount_on(tx, day, kind)?.unwrap_or(finding)))
 }
 
-fn turnover(tx: &mut Tx<'_>) -> Result<Option<(Day, Kind, Finding)>> {
+fn turnover(tx: &mut Tx<'_>) -> Result<Option<(LedgerDay, LedgerEntryKind, FigureMismatch)>> {
     Ok(tx.optional(
         "SELECT day, kind, debit, credit, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT day, kind, debit, credit, amount AS kept, 0 AS found, postings AS kept_count, 0 AS found_count
@@ -28,16 +28,16 @@ fn turnover(tx: &mut Tx<'_>) -> Result<Option<(Day, Kind, Finding)>> {
          HAVING sum(kept) <> sum(found) OR sum(kept_count) <> sum(found_count) ORDER BY day, kind LIMIT 1",
         &[],
         |row| {
-            let (day, kind): (Day, Kind) = (row.get(0)?, row.get(1)?);
+            let (day, kind): (LedgerDay, LedgerEntryKind) = (row.get(0)?, row.get(1)?);
             let (debit, credit): (String, String) = (row.get(2)?, row.get(3)?);
             let (kept, found): (Money, Money) = (row.get(4)?, row.get(5)?);
-            let finding = Finding::new("turnover of", &format!("{day} {kind} {credit} to {debit}"), &kept, &found);
+            let finding = FigureMismatch::new("turnover of", &format!("{day} {kind} {credit} to {debit}"), &kept, &found);
             Ok((day, kind, finding))
         },
     )?)
 }
 
-pub(super) fn accounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn accounts(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "SELECT code, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT code, balance AS kept, 0 AS found FROM ledger_accounts WHERE tenant_id = $1
@@ -47,12 +47,12 @@ pub(super) fn accounts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Money, Money) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("balance of account", &row.get::<String>(0)?, &kept, &found))
+            Ok(FigureMismatch::new("balance of account", &row.get::<String>(0)?, &kept, &found))
         },
     )?)
 }
 
-pub(super) fn contacts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn contacts(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "SELECT id, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT id, balance AS kept, 0 AS found FROM ledger_contacts WHERE tenant_id = $1
@@ -65,23 +65,23 @@ pub(super) fn contacts(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Money, Money) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("balance of contact", &row.get::<ContactId>(0)?, &kept, &found))
+            Ok(FigureMismatch::new("balance of contact", &row.get::<ContactId>(0)?, &kept, &found))
         },
     )?)
 }
 
 /// A contact that was merged leads to one that was not.
-pub(super) fn merged(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn merged(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "SELECT a.id FROM ledger_contacts a JOIN ledger_contacts b ON b.tenant_id = $1 AND b.id = a.merged_into
          WHERE a.tenant_id = $1 AND a.merged_into IS NOT NULL AND b.merged_into IS NOT NULL ORDER BY a.id LIMIT 1",
         &[],
-        |row| Ok(Finding::new("merged contact", &row.get::<ContactId>(0)?, "one that was merged too", "the last of them")),
+        |row| Ok(FigureMismatch::new("merged contact", &row.get::<ContactId>(0)?, "one that was merged too", "the last of them")),
     )?)
 }
 
 /// What all owe and are owed, and the account of all contacts.
-pub(super) fn sums(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn sums(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     let (owed, owing): (Money, Money) = tx.one(
         "SELECT CAST(coalesce(sum(CASE WHEN balance > 0 THEN balance ELSE 0 END), 0) AS BIGINT),
                 CAST(coalesce(sum(CASE WHEN balance < 0 THEN -balance ELSE 0 END), 0) AS BIGINT)
@@ -105,10 +105,10 @@ pub(super) fn sums(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         ("balance of account", "contacts", account.unwrap_or_default(), owed.minus(owing)?),
     ];
     let wrong = pairs.into_iter().find(|(_, _, kept, found)| kept != found);
-    Ok(wrong.map(|(figure, which, kept, found)| Finding::new(figure, which, &kept, &found)))
+    Ok(wrong.map(|(figure, which, kept, found)| FigureMismatch::new(figure, which, &kept, &found)))
 }
 
-pub(super) fn stock(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub(super) fn stock(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     Ok(tx.optional(
         "SELECT id, CAST(sum(kept) AS BIGINT), CAST(sum(found) AS BIGINT) FROM (
            SELECT id, stock AS kept, 0 AS found FROM ledger_items WHERE tenant_id = $1
@@ -118,7 +118,7 @@ pub(super) fn stock(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
         &[],
         |row| {
             let (kept, found): (Quantity, Quantity) = (row.get(1)?, row.get(2)?);
-            Ok(Finding::new("stock of item", &row.get::<ItemId>(0)?, &kept, &found))
+            Ok(FigureMismatch::new("stock of item", &row.get::<ItemId>(0)?, &kept, &found))
         },
     )?)
 }

@@ -12,7 +12,7 @@ mod entries;
 mod figures;
 mod habits;
 
-pub use around::{Around, around};
+pub use around::{EntryVerification, around};
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ use crate::error::Result;
 
 /// The first figure that does not follow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct FigureMismatch {
     /// Such as `balance of contact`.
     pub figure: &'static str,
     /// Whose: an id, a code or a day.
@@ -32,14 +32,14 @@ pub struct Finding {
     pub worked_out: String,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for FigureMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { figure, which, kept, worked_out } = self;
         write!(f, "{figure} {which}: {kept} is kept, {worked_out} follows from what was booked")
     }
 }
 
-impl Finding {
+impl FigureMismatch {
     fn new(
         figure: &'static str,
         which: &(impl ToString + ?Sized),
@@ -50,11 +50,11 @@ impl Finding {
     }
 }
 
-type Check = fn(&mut Tx<'_>) -> Result<Option<Finding>>;
+type Check = fn(&mut Tx<'_>) -> Result<Option<FigureMismatch>>;
 
 /// Works out everything that is kept of a tenant's books and names the first figure that is wrong. Later checks rest on
 /// earlier ones: accounts and entries are held against days, which follow from postings.
-pub fn verify(tx: &mut Tx<'_>) -> Result<Option<Finding>> {
+pub fn verify(tx: &mut Tx<'_>) -> Result<Option<FigureMismatch>> {
     let checks: [Check; 10] = [
         figures::days,
         entries::amounts,

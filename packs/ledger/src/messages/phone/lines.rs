@@ -3,14 +3,14 @@
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 
-use super::{AT, KIND, Message, Row, SENDER, TEXT, is_sent, when};
+use super::{AT, KIND, PhoneBackupRow, PhoneSms, SENDER, TEXT, is_sent, when};
 
-pub(super) fn read(text: &str, zone: &TimeZone) -> Vec<Row> {
+pub(super) fn read(text: &str, zone: &TimeZone) -> Vec<PhoneBackupRow> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
-    lines.map(|(number, line)| Row { number, message: message(line, zone) }).collect()
+    lines.map(|(number, line)| PhoneBackupRow { number, message: message(line, zone) }).collect()
 }
 
-fn message(line: &str, zone: &TimeZone) -> Result<Message, String> {
+fn message(line: &str, zone: &TimeZone) -> Result<PhoneSms, String> {
     let object: Map<String, Value> =
         serde_json::from_str(line).map_err(|error| format!("this line is no JSON object: {error}"))?;
     let named = |names: &[&str]| {
@@ -22,7 +22,7 @@ fn message(line: &str, zone: &TimeZone) -> Result<Message, String> {
         Some(at) => Some(when::read(&at, zone).ok_or_else(|| format!("`{at}` is no time that can be read"))?),
         None => None,
     };
-    Ok(Message { text, sender: named(SENDER), at, is_sent: named(KIND).is_some_and(|kind| is_sent(&kind)) })
+    Ok(PhoneSms { text, sender: named(SENDER), at, is_sent: named(KIND).is_some_and(|kind| is_sent(&kind)) })
 }
 
 fn written(value: &Value) -> Option<String> {

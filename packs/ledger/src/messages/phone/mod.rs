@@ -19,14 +19,14 @@ use crate::error::{Error, Result};
 
 /// One message of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PhoneBackupRow {
     /// Its place in the file: the line, or of XML the message.
     pub number: u64,
-    pub message: std::result::Result<Message, String>,
+    pub message: std::result::Result<PhoneSms, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct PhoneSms {
     pub text: String,
     pub sender: Option<String>,
     /// When the phone got it.
@@ -37,13 +37,13 @@ pub struct Message {
 
 /// What a file is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PhoneBackupFormat {
     Xml,
     Csv,
     Jsonl,
 }
 
-impl Format {
+impl PhoneBackupFormat {
     /// By how the text begins; a file's name may say anything.
     pub fn of(text: &str) -> Self {
         let text = text.trim_start();
@@ -58,12 +58,12 @@ impl Format {
 }
 
 /// The messages of a file. Times without a zone are of the tenant's.
-pub fn read(bytes: &[u8], zone: &TimeZone) -> Result<Vec<Row>> {
+pub fn read(bytes: &[u8], zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
     let text = decoded(bytes)?;
-    match Format::of(&text) {
-        Format::Xml => xml::read(&text, zone),
-        Format::Csv => rows::read(&text, zone),
-        Format::Jsonl => Ok(lines::read(&text, zone)),
+    match PhoneBackupFormat::of(&text) {
+        PhoneBackupFormat::Xml => xml::read(&text, zone),
+        PhoneBackupFormat::Csv => rows::read(&text, zone),
+        PhoneBackupFormat::Jsonl => Ok(lines::read(&text, zone)),
     }
 }
 

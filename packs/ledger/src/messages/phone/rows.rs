@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{AT, KIND, Message, Row, SENDER, TEXT, is_sent, when};
+use super::{AT, KIND, PhoneBackupRow, PhoneSms, SENDER, TEXT, is_sent, when};
 use crate::error::{Error, Result};
 
 /// Where each thing stands.
@@ -13,7 +13,7 @@ struct Columns {
     kind: Option<usize>,
 }
 
-pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
+pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
     let separator = separator(text.lines().next().unwrap_or_default());
     let mut reader =
         csv::ReaderBuilder::new().delimiter(separator).flexible(true).from_reader(text.as_bytes());
@@ -25,11 +25,11 @@ pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
         match record {
             Ok(record) => {
                 let number = record.position().map_or(0, csv::Position::line);
-                rows.push(Row { number, message: message(&record, &columns, zone) });
+                rows.push(PhoneBackupRow { number, message: message(&record, &columns, zone) });
             }
             Err(error) => {
                 let number = error.position().map_or(0, csv::Position::line);
-                rows.push(Row { number, message: Err(format!("the row can't be read: {error}")) });
+                rows.push(PhoneBackupRow { number, message: Err(format!("the row can't be read: {error}")) });
             }
         }
     }
@@ -65,7 +65,7 @@ fn message(
     record: &csv::StringRecord,
     columns: &Columns,
     zone: &TimeZone,
-) -> std::result::Result<Message, String> {
+) -> std::result::Result<PhoneSms, String> {
     let cell =
         |at: Option<usize>| at.and_then(|at| record.get(at)).map(str::trim).filter(|cell| !cell.is_empty());
     let text = cell(Some(columns.text)).ok_or("it has no text")?.to_owned();
@@ -73,7 +73,7 @@ fn message(
         Some(at) => Some(when::read(at, zone).ok_or_else(|| format!("`{at}` is no time that can be read"))?),
         None => None,
     };
-    Ok(Message {
+    Ok(PhoneSms {
         text,
         sender: cell(columns.sender).map(str::to_owned),
         at,

@@ -5,10 +5,10 @@
 
 use jiff::tz::TimeZone;
 
-use super::{Message, Row, is_sent, when};
+use super::{PhoneBackupRow, PhoneSms, is_sent, when};
 use crate::error::{Error, Result};
 
-pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
+pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<PhoneBackupRow>> {
     let mut rows = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("<sms") {
@@ -21,12 +21,12 @@ pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
         let number = u64::try_from(rows.len()).unwrap_or(u64::MAX).saturating_add(1);
         match attributes(tag) {
             Some((found, after)) => {
-                rows.push(Row { number, message: message(&found, zone) });
+                rows.push(PhoneBackupRow { number, message: message(&found, zone) });
                 rest = after;
             }
             None => {
                 let message = Err("the file ends in the middle of this message".to_owned());
-                rows.push(Row { number, message });
+                rows.push(PhoneBackupRow { number, message });
                 break;
             }
         }
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str, zone: &TimeZone) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn message(found: &[(&str, String)], zone: &TimeZone) -> std::result::Result<Message, String> {
+fn message(found: &[(&str, String)], zone: &TimeZone) -> std::result::Result<PhoneSms, String> {
     let named = |name: &str| {
         let value = found.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         // The app writes what it does not know as a word.
@@ -46,7 +46,7 @@ fn message(found: &[(&str, String)], zone: &TimeZone) -> std::result::Result<Mes
     let text = named("body").ok_or("it has no body")?.to_owned();
     let date = named("date").ok_or("it has no date")?;
     let at = when::read(date, zone).ok_or_else(|| format!("`{date}` is no time that can be read"))?;
-    Ok(Message {
+    Ok(PhoneSms {
         text,
         sender: named("address").map(str::to_owned),
         at: Some(at),

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use crate::sms::clean::Shape;
-use crate::sms::lexicon::Class;
-use crate::sms::page::{Page, Tail, Use};
+use crate::sms::clean::SmsTokenKind;
+use crate::sms::lexicon::SmsWordClass;
+use crate::sms::page::{AccountTail, ParsedSms, SmsTokenUse};
 
 /// What is kept of an account, however much the message shows: so that one account has one tail.
 const KEPT: usize = 4;
 
-pub(crate) fn accounts(page: &mut Page) {
+pub(crate) fn accounts(page: &mut ParsedSms) {
     let mut at = 0;
     while at < page.len() {
         let found = masked(page, at).or_else(|| named(page, at));
@@ -23,21 +23,21 @@ pub(crate) fn accounts(page: &mut Page) {
     }
 }
 
-fn note(page: &mut Page, tokens: Range<usize>) {
+fn note(page: &mut ParsedSms, tokens: Range<usize>) {
     if is_phone(page, tokens.start) || is_masked_phone(page.cut.text(tokens.clone())) {
-        page.take(tokens, Use::Phone);
+        page.take(tokens, SmsTokenUse::Phone);
         return;
     }
     let digits = page.cut.digits(tokens.end - 1);
     let digits = digits[digits.len().saturating_sub(KEPT)..].to_owned();
-    page.take(tokens.clone(), Use::Tail);
-    page.tails.push(Tail { tokens, digits });
+    page.take(tokens.clone(), SmsTokenUse::Tail);
+    page.tails.push(AccountTail { tokens, digits });
 }
 
-fn is_phone(page: &Page, start: usize) -> bool {
+fn is_phone(page: &ParsedSms, start: usize) -> bool {
     (1..=3).filter_map(|back| start.checked_sub(back)).any(|at| {
         matches!(page.cut.low(at), "mobile" | "mob" | "phone" | "mobileno" | "ph" | "tel")
-            && !page.is(at, Class::Channel)
+            && !page.is(at, SmsWordClass::Channel)
     })
 }
 
@@ -46,19 +46,19 @@ fn is_masked_phone(text: &str) -> bool {
     text.len() == 10 && text.starts_with(['6', '7', '8', '9'])
 }
 
-fn is_mask(page: &Page, at: usize) -> bool {
+fn is_mask(page: &ParsedSms, at: usize) -> bool {
     match page.cut.shape(at) {
-        Some(Shape::Word) => {
+        Some(SmsTokenKind::Word) => {
             let word = page.cut.low(at);
             word.bytes().all(|byte| byte == b'x') || (word.len() > 1 && word.bytes().all(|byte| byte == b'n'))
         }
-        Some(Shape::Sign('*' | '#' | '•' | '×')) => true,
+        Some(SmsTokenKind::Sign('*' | '#' | '•' | '×')) => true,
         _ => false,
     }
 }
 
 /// Signs for hidden digits, and at least two digits behind them. Digits may stand before them too: `4xxx1234`.
-fn masked(page: &Page, at: usize) -> Option<Range<usize>> {
+fn masked(page: &ParsedSms, at: usize) -> Option<Range<usize>> {
     let mut from = at;
     if page.is_free(at) && page.cut.is_plain(at) && page.cut.is_glued(at + 1) {
         from += 1;
@@ -81,16 +81,16 @@ fn masked(page: &Page, at: usize) -> Option<Range<usize>> {
 }
 
 /// A number behind the word for an account or card.
-fn named(page: &Page, at: usize) -> Option<Range<usize>> {
-    let ending = page.is(at, Class::Ending) && page.cut.low(at).starts_with("end");
-    if !ending && !matches!(page.class(at), Some(Class::Account | Class::Card)) {
+fn named(page: &ParsedSms, at: usize) -> Option<Range<usize>> {
+    let ending = page.is(at, SmsWordClass::Ending) && page.cut.low(at).starts_with("end");
+    if !ending && !matches!(page.class(at), Some(SmsWordClass::Account | SmsWordClass::Card)) {
         return None;
     }
     let between = |at: usize| {
-        page.is(at, Class::Ending)
-            || page.is(at, Class::Account)
+        page.is(at, SmsWordClass::Ending)
+            || page.is(at, SmsWordClass::Account)
             || matches!(page.cut.low(at), "is" | "bearing")
-            || matches!(page.cut.shape(at), Some(Shape::Sign('.' | ':' | '-' | '(' | '#' | '/' | ',')))
+            || matches!(page.cut.shape(at), Some(SmsTokenKind::Sign('.' | ':' | '-' | '(' | '#' | '/' | ',')))
     };
     let mut end = at + 1;
     while end < page.len() && end < at + 8 && between(end) {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use munshi_types::Money;
 
-use crate::sms::clean::Shape;
-use crate::sms::lexicon::Class;
-use crate::sms::page::{Amount, Page, Role, Use};
+use crate::sms::clean::SmsTokenKind;
+use crate::sms::lexicon::SmsWordClass;
+use crate::sms::page::{AmountRole, ParsedSms, SmsAmount, SmsTokenUse};
 use crate::sms::reading::Currency;
 
 const RUPEES: [&str; 40] = [
@@ -57,13 +57,13 @@ const FOREIGN: [&str; 37] = [
     "vnd", "php", "mvr", "btn", "mur", "kes", "egp",
 ];
 
-pub(crate) fn amounts(page: &mut Page) {
+pub(crate) fn amounts(page: &mut ParsedSms) {
     let mut at = 0;
     while at < page.len() {
         match amount(page, at) {
             Some(amount) => {
                 at = amount.tokens.end;
-                page.take(amount.tokens.clone(), Use::Amount);
+                page.take(amount.tokens.clone(), SmsTokenUse::Amount);
                 page.amounts.push(amount);
             }
             None => at += 1,
@@ -71,16 +71,16 @@ pub(crate) fn amounts(page: &mut Page) {
     }
 }
 
-fn currency(page: &Page, at: usize) -> Option<Currency> {
+fn currency(page: &ParsedSms, at: usize) -> Option<Currency> {
     if !page.is_free(at) {
         return None;
     }
     match page.cut.shape(at)? {
-        Shape::Sign('₹' | '৳') => Some(Currency::INR),
-        Shape::Sign('$') => Some(Currency::new(*b"USD")),
-        Shape::Sign('€') => Some(Currency::new(*b"EUR")),
-        Shape::Sign('£') => Some(Currency::new(*b"GBP")),
-        Shape::Word => {
+        SmsTokenKind::Sign('₹' | '৳') => Some(Currency::INR),
+        SmsTokenKind::Sign('$') => Some(Currency::new(*b"USD")),
+        SmsTokenKind::Sign('€') => Some(Currency::new(*b"EUR")),
+        SmsTokenKind::Sign('£') => Some(Currency::new(*b"GBP")),
+        SmsTokenKind::Word => {
             let word = page.cut.low(at);
             if RUPEES.contains(&word) {
                 return Some(Currency::INR);
@@ -96,7 +96,7 @@ fn currency(page: &Page, at: usize) -> Option<Currency> {
 }
 
 /// The currency before the figure, or behind it.
-fn amount(page: &Page, at: usize) -> Option<Amount> {
+fn amount(page: &ParsedSms, at: usize) -> Option<SmsAmount> {
     if let Some(currency) = currency(page, at) {
         let figure = figure_behind(page, at + 1)?;
         let negative = page.cut.is_sign(figure - 1, '-') && page.cut.is_glued(figure) && figure - at == 2;
@@ -114,9 +114,10 @@ fn amount(page: &Page, at: usize) -> Option<Amount> {
     if of_the_next { None } else { made(page, at..end + 1, at, currency, false) }
 }
 
-fn figure_behind(page: &Page, from: usize) -> Option<usize> {
-    let sign =
-        |at: usize| matches!(page.cut.shape(at), Some(Shape::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')));
+fn figure_behind(page: &ParsedSms, from: usize) -> Option<usize> {
+    let sign = |at: usize| {
+        matches!(page.cut.shape(at), Some(SmsTokenKind::Sign('.' | ':' | '-' | '=' | '~' | '₹' | '/')))
+    };
     let mut at = from;
     while at < from + 3 && sign(at) {
         at += 1;
@@ -126,12 +127,12 @@ fn figure_behind(page: &Page, from: usize) -> Option<usize> {
 }
 
 fn made(
-    page: &Page,
+    page: &ParsedSms,
     tokens: Range<usize>,
     figure: usize,
     currency: Currency,
     negative: bool,
-) -> Option<Amount> {
+) -> Option<SmsAmount> {
     let (figure_end, text) = whole(page, figure);
     let mut money = parsed(&text)?;
     let mut tokens = tokens.start..tokens.end.max(figure_end);
@@ -144,12 +145,12 @@ fn made(
         tokens.end += 2;
     }
     let money = if negative { money.negated().ok()? } else { money };
-    Some(Amount { tokens, money, currency, is_bare: false, is_round: scale > 1, role: Role::Moved })
+    Some(SmsAmount { tokens, money, currency, is_bare: false, is_round: scale > 1, role: AmountRole::Moved })
 }
 
 /// A figure written with blanks, `1 , 200 .00`: where it ends, and without them. Its groups are as they are in India, or it
 /// is two figures.
-fn whole(page: &Page, figure: usize) -> (usize, String) {
+fn whole(page: &ParsedSms, figure: usize) -> (usize, String) {
     let mut text = page.cut.low(figure).to_owned();
     let mut end = figure + 1;
     let digits = |at: usize| if page.is_free(at) && page.cut.is_plain(at) { page.cut.low(at) } else { "" };
@@ -173,7 +174,7 @@ fn whole(page: &Page, figure: usize) -> (usize, String) {
     (end, text)
 }
 
-fn scale(page: &Page, at: usize) -> i64 {
+fn scale(page: &ParsedSms, at: usize) -> i64 {
     match page.cut.low(at) {
         "lakh" | "lakhs" | "lac" | "lacs" => 100_000,
         "l" if page.cut.is_glued(at) => 100_000,
@@ -196,12 +197,12 @@ fn parsed(text: &str) -> Option<Money> {
 }
 
 /// Figures without a currency: behind "debited by", "credited with", or a balance's name.
-pub(crate) fn bare_amounts(page: &mut Page) {
+pub(crate) fn bare_amounts(page: &mut ParsedSms) {
     for at in 1..page.len() {
         if !page.is_free(at) || !page.cut.is_number(at) || page.cut.is_glued(at) && page.cut.is_word(at - 1) {
             continue;
         }
-        let counted = page.is(at + 1, Class::Points)
+        let counted = page.is(at + 1, SmsWordClass::Points)
             || page.cut.is_sign(at + 1, '%')
             || page.cut.is_glued(at + 1)
                 && page.cut.is_word(at + 1)
@@ -210,24 +211,26 @@ pub(crate) fn bare_amounts(page: &mut Page) {
             continue;
         }
         let Some(money) = parsed(page.cut.low(at)) else { continue };
-        page.take(at..at + 1, Use::Amount);
-        let amount = Amount {
+        page.take(at..at + 1, SmsTokenUse::Amount);
+        let amount = SmsAmount {
             tokens: at..at + 1,
             money,
             currency: Currency::INR,
             is_bare: true,
             is_round: false,
-            role: Role::Moved,
+            role: AmountRole::Moved,
         };
         page.amounts.push(amount);
     }
     page.amounts.sort_by_key(|amount| amount.tokens.start);
 }
 
-fn stands_for_amount(page: &Page, figure: usize) -> bool {
+fn stands_for_amount(page: &ParsedSms, figure: usize) -> bool {
     let link = |at: usize| {
-        matches!(page.class(at), Some(Class::By | Class::Towards | Class::Ending | Class::Of))
-            || matches!(page.cut.shape(at), Some(Shape::Sign(':' | '-' | '.' | '=')))
+        matches!(
+            page.class(at),
+            Some(SmsWordClass::By | SmsWordClass::Towards | SmsWordClass::Ending | SmsWordClass::Of)
+        ) || matches!(page.cut.shape(at), Some(SmsTokenKind::Sign(':' | '-' | '.' | '=')))
             || matches!(page.cut.low(at), "is" | "rs")
     };
     let mut at = figure;
@@ -235,22 +238,27 @@ fn stands_for_amount(page: &Page, figure: usize) -> bool {
         at -= 1;
     }
     let before = at.checked_sub(1).and_then(|at| page.class(at));
-    let points = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, Class::Points));
+    let points = (1..=4).filter_map(|back| at.checked_sub(back)).any(|at| page.is(at, SmsWordClass::Points));
     if points {
         return false;
     }
     let linked = at < figure;
-    let amounts = (at..figure).any(|at| page.is(at, Class::Of));
+    let amounts = (at..figure).any(|at| page.is(at, SmsWordClass::Of));
     match before {
-        Some(Class::Debited | Class::Credited) => true,
-        Some(Class::Balance) => {
+        Some(SmsWordClass::Debited | SmsWordClass::Credited) => true,
+        Some(SmsWordClass::Balance) => {
             let ended = figure + 1 == page.len() || page.sentence(figure + 1) != page.sentence(figure);
             let stopped = ended || page.cut.is_sign(figure + 1, '.');
             linked || page.cut.low(figure).contains(['.', ',']) || stopped
         }
-        Some(Class::Paid | Class::Sent | Class::Received | Class::Debit | Class::Credit | Class::Pay) => {
-            amounts
-        }
+        Some(
+            SmsWordClass::Paid
+            | SmsWordClass::Sent
+            | SmsWordClass::Received
+            | SmsWordClass::Debit
+            | SmsWordClass::Credit
+            | SmsWordClass::Pay,
+        ) => amounts,
         _ => amounts && page.cut.low(figure).contains('.'),
     }
 }

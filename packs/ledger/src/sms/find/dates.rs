@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use jiff::civil::{Date, Time};
 
-use crate::sms::lexicon::Class;
-use crate::sms::page::{Page, Use};
+use crate::sms::lexicon::SmsWordClass;
+use crate::sms::page::{ParsedSms, SmsTokenUse};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
 /// Takes every day and time; the first of each is the message's.
-pub(crate) fn dates(page: &mut Page, day: Option<Date>) {
+pub(crate) fn dates(page: &mut ParsedSms, day: Option<Date>) {
     let mut at = 0;
     while at < page.len() {
         let found = if page.is_free(at) { date(page, at, day) } else { None };
         match found {
             Some((end, date)) => {
-                page.take(at..end, Use::Date);
+                page.take(at..end, SmsTokenUse::Date);
                 page.date = page.date.or(date);
                 at = end;
             }
@@ -28,7 +28,7 @@ pub(crate) fn dates(page: &mut Page, day: Option<Date>) {
 }
 
 /// Where a day that begins here ends, and which it is. A day without a year and none to take it from is still a day.
-fn date(page: &Page, at: usize, day: Option<Date>) -> Option<(usize, Option<Date>)> {
+fn date(page: &ParsedSms, at: usize, day: Option<Date>) -> Option<(usize, Option<Date>)> {
     dotted(page, at)
         .or_else(|| figures(page, at))
         .map(|(end, date)| (end, Some(date)))
@@ -38,7 +38,7 @@ fn date(page: &Page, at: usize, day: Option<Date>) -> Option<(usize, Option<Date
 }
 
 /// `Oct-26`, `Oct 2026`: a month, and no day in it.
-fn month_of_year(page: &Page, at: usize) -> Option<usize> {
+fn month_of_year(page: &ParsedSms, at: usize) -> Option<usize> {
     month(page, at)?;
     let signed =
         ['-', '/', '\''].iter().any(|sign| page.cut.is_sign(at + 1, *sign)) && page.cut.is_glued(at + 1);
@@ -48,11 +48,11 @@ fn month_of_year(page: &Page, at: usize) -> Option<usize> {
     Some(year_at + 1)
 }
 
-fn number(page: &Page, at: usize) -> Option<i16> {
+fn number(page: &ParsedSms, at: usize) -> Option<i16> {
     (page.cut.is_plain(at) && page.cut.low(at).len() <= 4).then(|| page.cut.low(at).parse().ok()).flatten()
 }
 
-fn year(page: &Page, at: usize) -> Option<i16> {
+fn year(page: &ParsedSms, at: usize) -> Option<i16> {
     let value = number(page, at)?;
     match page.cut.low(at).len() {
         2 => Some(2000 + value),
@@ -66,7 +66,7 @@ fn of(year: i16, month: i16, day: i16) -> Option<Date> {
 }
 
 /// `12.03.2025` is one token.
-fn dotted(page: &Page, at: usize) -> Option<(usize, Date)> {
+fn dotted(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
     let text = page.cut.is_number(at).then(|| page.cut.low(at))?;
     let parts: Vec<&str> = text.split('.').collect();
     let [day, month, year] = parts[..] else { return None };
@@ -79,7 +79,7 @@ fn dotted(page: &Page, at: usize) -> Option<(usize, Date)> {
 }
 
 /// `12-03-25`, `12/03/2025`, `2025-03-12`, `2025:03:12`.
-fn figures(page: &Page, at: usize) -> Option<(usize, Date)> {
+fn figures(page: &ParsedSms, at: usize) -> Option<(usize, Date)> {
     let sign = page.cut.shape(at + 1).filter(|_| page.cut.is_glued(at + 1))?;
     let same = page.cut.shape(at + 3) == Some(sign) && page.cut.is_glued(at + 2) && page.cut.is_glued(at + 4);
     let usual = ['-', '/', ':'].iter().any(|usual| page.cut.is_sign(at + 1, *usual));
@@ -98,7 +98,7 @@ fn figures(page: &Page, at: usize) -> Option<(usize, Date)> {
     found.map(|date| (at + 5, date))
 }
 
-fn month(page: &Page, at: usize) -> Option<i16> {
+fn month(page: &ParsedSms, at: usize) -> Option<i16> {
     let word = page.cut.low(at);
     let known = page.cut.is_word(at) && (3..=9).contains(&word.len()) && word.is_ascii();
     let place = MONTHS.iter().position(|month| known && word.starts_with(month))?;
@@ -122,7 +122,7 @@ fn month(page: &Page, at: usize) -> Option<i16> {
 }
 
 /// `12-Mar-25`, `12Mar25`, `12 March 2025`, `Mar 12, 2025`, and the same without a year.
-fn named(page: &Page, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
+fn named(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
     let step = |mut at: usize| {
         while ['-', '/', ',', '\'', '.'].iter().any(|sign| page.cut.is_sign(at, *sign)) {
             at += 1;
@@ -148,8 +148,8 @@ fn named(page: &Page, at: usize, today: Option<Date>) -> Option<(usize, Option<D
 }
 
 /// `12-03` or `12/03`, only behind "on".
-fn short(page: &Page, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
-    let behind = at.checked_sub(1).is_some_and(|before| page.is(before, Class::On));
+fn short(page: &ParsedSms, at: usize, today: Option<Date>) -> Option<(usize, Option<Date>)> {
+    let behind = at.checked_sub(1).is_some_and(|before| page.is(before, SmsWordClass::On));
     let signed = page.cut.is_sign(at + 1, '-') || page.cut.is_sign(at + 1, '/');
     if !behind || !signed || !page.cut.is_glued(at + 1) || !page.cut.is_glued(at + 2) {
         return None;
@@ -165,13 +165,13 @@ fn yearless(month: i16, day: i16, today: Option<Date>) -> Option<Date> {
     (0..5).filter_map(|back| of(today.year() - back, month, day)).find(|date| *date <= today)
 }
 
-fn times(page: &mut Page) {
+fn times(page: &mut ParsedSms) {
     let mut at = 0;
     while at < page.len() {
         match time(page, at).or_else(|| hour(page, at)) {
             Some((tokens, time)) => {
                 at = tokens.end;
-                page.take(tokens, Use::Time);
+                page.take(tokens, SmsTokenUse::Time);
                 page.time = page.time.or(Some(time));
             }
             None => at += 1,
@@ -180,7 +180,7 @@ fn times(page: &mut Page) {
 }
 
 /// `11 PM`, `9.30 AM`.
-fn hour(page: &Page, at: usize) -> Option<(Range<usize>, Time)> {
+fn hour(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
     let noon = match page.cut.low(at + 1) {
         "am" => 0,
         "pm" => 12,
@@ -193,7 +193,7 @@ fn hour(page: &Page, at: usize) -> Option<(Range<usize>, Time)> {
 }
 
 /// `18:20`, `18:20:11`, `06:20:11 PM`.
-fn time(page: &Page, at: usize) -> Option<(Range<usize>, Time)> {
+fn time(page: &ParsedSms, at: usize) -> Option<(Range<usize>, Time)> {
     let piece = |at: usize| {
         let short = page.is_free(at) && page.cut.is_plain(at) && page.cut.low(at).len() <= 2;
         short.then(|| page.cut.low(at).parse::<i8>().ok()).flatten()

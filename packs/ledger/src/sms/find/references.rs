@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use crate::sms::clean::Shape;
-use crate::sms::lexicon::Class;
-use crate::sms::page::{Page, Reference, Use};
+use crate::sms::clean::SmsTokenKind;
+use crate::sms::lexicon::SmsWordClass;
+use crate::sms::page::{ParsedSms, PaymentReference, SmsTokenUse};
 
 const SHORTEST: usize = 5;
 
-pub(crate) fn references(page: &mut Page) {
-    let marks: Vec<(Class, usize, usize)> =
+pub(crate) fn references(page: &mut ParsedSms) {
+    let marks: Vec<(SmsWordClass, usize, usize)> =
         page.marks.iter().map(|mark| (mark.class, mark.tokens.start, mark.tokens.end)).collect();
-    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Reference) {
+    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == SmsWordClass::Reference) {
         note(page, behind(page, end, class));
     }
-    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Channel) {
+    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == SmsWordClass::Channel) {
         note(page, behind(page, end, class));
     }
-    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Pay) {
+    for &(class, _, end) in marks.iter().filter(|(class, ..)| *class == SmsWordClass::Pay) {
         let named = matches!(page.cut.low(end - 1), "txn" | "trxn" | "transaction") && page.cut.is_plain(end);
         let found = behind(page, end, class).filter(|found| named && found.start == end);
         note(page, found);
@@ -29,9 +29,9 @@ pub(crate) fn references(page: &mut Page) {
 }
 
 /// The number of a cheque is six digits, and tells it from others where nothing else does.
-fn cheques(page: &mut Page, marks: &[(Class, usize, usize)]) {
-    for &(_, _, end) in marks.iter().filter(|(class, ..)| *class == Class::Cheque) {
-        let found = behind(page, end, Class::Reference);
+fn cheques(page: &mut ParsedSms, marks: &[(SmsWordClass, usize, usize)]) {
+    for &(_, _, end) in marks.iter().filter(|(class, ..)| *class == SmsWordClass::Cheque) {
+        let found = behind(page, end, SmsWordClass::Reference);
         let six = |run: &Range<usize>| {
             run.len() == 1 && page.cut.is_plain(run.start) && page.cut.low(run.start).len() == 6
         };
@@ -39,17 +39,17 @@ fn cheques(page: &mut Page, marks: &[(Class, usize, usize)]) {
     }
 }
 
-fn note(page: &mut Page, found: Option<Range<usize>>) {
+fn note(page: &mut ParsedSms, found: Option<Range<usize>>) {
     let Some(tokens) = found else { return };
     let value = page.cut.text(tokens.clone()).to_owned();
-    page.take(tokens.clone(), Use::Reference);
-    page.references.push(Reference { tokens, value });
+    page.take(tokens.clone(), SmsTokenUse::Reference);
+    page.references.push(PaymentReference { tokens, value });
 }
 
 /// The first run of letters and digits behind the word for it. Behind a channel ("UPI/P2M/…") only a long number counts.
-fn behind(page: &Page, from: usize, class: Class) -> Option<Range<usize>> {
+fn behind(page: &ParsedSms, from: usize, class: SmsWordClass) -> Option<Range<usize>> {
     let mut at = from;
-    let labelled = class == Class::Reference;
+    let labelled = class == SmsWordClass::Reference;
     let furthest = from + if labelled { 7 } else { 6 };
     while at < furthest {
         let run = run(page, at);
@@ -75,22 +75,25 @@ fn is_long(text: &str, digits: usize) -> bool {
     (10..=18).contains(&digits) || (digits >= 6 && text.len() >= 12)
 }
 
-fn may_stand_between(page: &Page, at: usize, labelled: bool) -> bool {
+fn may_stand_between(page: &ParsedSms, at: usize, labelled: bool) -> bool {
     match page.cut.shape(at) {
-        Some(Shape::Sign(':' | '-' | '.' | '/' | '#' | '(' | '*' | ',')) => true,
-        Some(Shape::Word) => {
-            let small = matches!(page.class(at), Some(Class::Ending | Class::Channel | Class::Reference));
+        Some(SmsTokenKind::Sign(':' | '-' | '.' | '/' | '#' | '(' | '*' | ',')) => true,
+        Some(SmsTokenKind::Word) => {
+            let small = matches!(
+                page.class(at),
+                Some(SmsWordClass::Ending | SmsWordClass::Channel | SmsWordClass::Reference)
+            );
             let short = matches!(page.cut.low(at), "is" | "p" | "m" | "a" | "dr" | "cr" | "id");
             let chained = !labelled && page.cut.is_sign(at + 1, '/') && page.cut.is_sign(at - 1, '/');
-            small || short || chained || (!labelled && page.is(at, Class::Pay))
+            small || short || chained || (!labelled && page.is(at, SmsWordClass::Pay))
         }
-        Some(Shape::Number) => !labelled && page.cut.low(at).len() <= 2,
+        Some(SmsTokenKind::Number) => !labelled && page.cut.low(at).len() <= 2,
         _ => false,
     }
 }
 
 /// Words and figures without anything between them. A word alone is no part of it: "UPI Ref:NoName".
-fn run(page: &Page, at: usize) -> Range<usize> {
+fn run(page: &ParsedSms, at: usize) -> Range<usize> {
     let part = |at: usize| page.cut.is_word(at) || page.cut.is_plain(at);
     if !part(at) || !page.is_free(at) {
         return at..at;
@@ -109,7 +112,7 @@ fn run(page: &Page, at: usize) -> Range<usize> {
 const CALLS: [&str; 12] =
     ["call", "sms", "dial", "helpline", "fwd", "forward", "whatsapp", "contact", "tel", "ph", "no", "toll"];
 
-fn phones(page: &mut Page) {
+fn phones(page: &mut ParsedSms) {
     for at in 0..page.len() {
         let addressed = page.cut.is_sign(at + 1, '_') && page.cut.is_glued(at + 1);
         if page.is_free(at) && page.cut.is_plain(at) && !addressed {
@@ -121,7 +124,7 @@ fn phones(page: &mut Page) {
             let mobile = figure.len() == 10 && figure.starts_with(['6', '7', '8', '9']);
             let free = figure.starts_with("1800") || figure.starts_with("1860");
             if mobile || (free && (10..=11).contains(&figure.len())) || (asked && figure.len() >= 8) {
-                page.take(at..at + 1, Use::Phone);
+                page.take(at..at + 1, SmsTokenUse::Phone);
             }
         }
     }
