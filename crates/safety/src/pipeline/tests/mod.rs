@@ -7,6 +7,7 @@
 )]
 
 mod case;
+mod egress;
 mod hostile;
 mod oracle;
 mod stages;
