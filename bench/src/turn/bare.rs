@@ -23,7 +23,7 @@ use munshi_store::{Db, Tx};
 use munshi_types::{Clock, Id, InboundMessage, SystemClock, TenantId};
 use tokio::runtime::Runtime;
 
-use super::ours::Ours;
+use super::ours::{Limits, Ours};
 use super::shop::Shop;
 use crate::contest::Contestant;
 use crate::load::{Load, Tally};
@@ -48,7 +48,7 @@ impl Bare {
     /// One turn is done for real, so that its rows can be written again.
     pub(crate) fn of(shop: &Shop, runtime: &Runtime, ours: &Ours) -> Result<Self> {
         let inbound = ours.first()?;
-        let received = runtime.block_on(Ours::one(&shop.turns, inbound.clone()))?;
+        let received = runtime.block_on(Ours::one(&shop.turns, inbound.clone(), Limits::None))?;
         let read = move |tx: &mut Tx<'_>| -> munshi_agent::Result<_> {
             let run = runs::find(tx, received.run)?.ok_or(munshi_agent::Error::NoRun)?;
             let reply = run.reply.map(|id| messages::find(tx, id)).transpose()?.flatten();

@@ -17,7 +17,7 @@ use crate::gateway::{Form, Mock, Passing, litellm};
 use crate::load::Load;
 use crate::report::{Goal, Table, count, ratio, verdict};
 use bare::Bare;
-use ours::Ours;
+use ours::{Limits, Ours};
 use shop::Shop;
 
 /// People who write at once.
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime, mock: &Mock) -> Result<()> {
     let shop = Shop::found(engine, runtime, &mock.address)?;
-    let ours = Ours::of(&shop);
+    let (ours, unlimited) = (Ours::of(&shop, Limits::Counted), Ours::of(&shop, Limits::None));
     // Everybody has written once today, as most who write have.
     runtime.block_on(ours.greet(WARM))?;
     shop.settle();
@@ -48,18 +48,17 @@ fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime, moc
         Table::new(["people", "who", "turns/s", "median µs", "p99 µs", "processor µs", "to the turn"]);
     for callers in arguments.callers(&CALLERS) {
         let load = Load { runtime, callers, window: arguments.window };
-        let (ours, bare, peer) = match &peer {
+        let all: [&dyn Contestant; 3] = [&ours, &unlimited, &bare];
+        let ([ours, unlimited, bare], peer) = match &peer {
             Some(peer) => {
-                let contestants: [&dyn Contestant; 3] = [&ours, &bare, peer];
-                let [ours, bare, peer] = contest::hold(contestants, &load, arguments.rounds)?;
-                (ours, bare, Some(peer))
+                let [ours, unlimited, bare, peer] =
+                    contest::hold([all[0], all[1], all[2], peer], &load, arguments.rounds)?;
+                ([ours, unlimited, bare], Some(peer))
             }
-            None => {
-                let [ours, bare] = contest::hold([&ours as &dyn Contestant, &bare], &load, arguments.rounds)?;
-                (ours, bare, None)
-            }
+            None => (contest::hold(all, &load, arguments.rounds)?, None),
         };
         row(&mut table, callers, "turn", &ours, String::new());
+        row(&mut table, callers, "without limits", &unlimited, limits_cost(&ours, &unlimited));
         let times = ratio(ours.ratio(&bare, TIME), Some(Goal::AtMost(1.5)));
         row(&mut table, callers, "its statements", &bare, format!("{times} of the time"));
         if let Some(peer) = &peer {
@@ -68,6 +67,12 @@ fn compare(engine: DatabaseEngine, arguments: &Arguments, runtime: &Runtime, moc
     }
     table.print(&format!("A turn on {engine:?}"));
     Ok(())
+}
+
+/// What counting a message for its limits costs a turn, in time and on the processor.
+fn limits_cost(ours: &Series, unlimited: &Series) -> String {
+    let (time, cpu) = (ours.ratio(unlimited, TIME), ours.ratio(unlimited, CPU));
+    format!("{} of the time, {cpu:.3}x the processor", ratio(time, Some(Goal::AtMost(1.02))))
 }
 
 /// How often the proxy's throughput, and which part of its p99.

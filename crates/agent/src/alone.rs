@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use munshi_store::{JsonText, Tx};
+use munshi_types::HolderId;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
 use crate::engine::TurnEngineInner;
@@ -38,6 +39,8 @@ const AGAIN: Duration = Duration::from_secs(1);
 pub(crate) enum TurnPass {
     /// Beside others.
     Shared(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>),
+    /// Beside others that take too long to wait for, under a committed marker.
+    Marked(#[allow(dead_code, reason = "held while the turn lasts")] OwnedRwLockReadGuard<()>, RunLease),
     /// Alone, under a committed marker.
     Alone(OwnedRwLockWriteGuard<()>, RunLease),
     /// It broke whoever worked on it alone.
@@ -47,10 +50,13 @@ pub(crate) enum TurnPass {
 impl TurnPass {
     /// Does the work while others keep away, if they have to.
     pub(crate) async fn during<T>(self, inner: &TurnEngineInner, mut work: BoxFuture<'_, T>) -> T {
-        let Self::Alone(guard, held) = self else {
-            let done = work.await;
-            drop(self);
-            return done;
+        let held = match self {
+            Self::Marked(_, held) | Self::Alone(_, held) => held,
+            Self::Shared(_) | Self::SetAside => {
+                let done = work.await;
+                drop(self);
+                return done;
+            }
         };
         tokio::select! {
             done = &mut work => return done,
@@ -61,7 +67,10 @@ impl TurnPass {
             () = inner.unmark(held) => {}
         }
         // It is one of many from here on: who goes on alone next waits for it.
-        let _beside = guard.downgrade();
+        let _beside = match self {
+            Self::Alone(guard, _) => Self::Shared(guard.downgrade()),
+            pass => pass,
+        };
         work.await
     }
 }
@@ -70,6 +79,14 @@ impl RunSnapshot {
     /// How often the process died while this run went on alone, since it last came further.
     fn deaths(&self, held: RunLease) -> usize {
         self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
+    }
+
+    /// Takes the last marker off where this very process made it: it lost the run and did not die of it.
+    fn forgive_survived(&mut self, process: HolderId) {
+        if self.alone_in == Some(process) {
+            self.alone.pop();
+            self.alone_in = None;
+        }
     }
 
     fn is_suspect(&self, held: RunLease) -> bool {
@@ -84,10 +101,11 @@ impl TurnEngineInner {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
         let run = self.db.read(held.tenant, move |tx| runs::find(tx, held.run)).await?;
-        let snapshot = run.ok_or(Error::NoRun)?.snapshot;
+        let (mut snapshot, process) = (run.ok_or(Error::NoRun)?.snapshot, self.process);
         if !snapshot.is_suspect(held) {
             return Ok(TurnPass::Shared(self.turns.clone().read_owned().await));
         }
+        snapshot.forgive_survived(process);
         let deaths = snapshot.deaths(held);
         if deaths >= MOST_DEATHS {
             tracing::error!(run = %held.run, deaths, "a run is set aside: every process that took it up alone died");
@@ -98,9 +116,9 @@ impl TurnEngineInner {
         }
         let pass = match self.wait_alone(held).await {
             Some(guard) => TurnPass::Alone(guard, held),
-            None => TurnPass::Shared(self.turns.clone().read_owned().await),
+            None => TurnPass::Marked(self.turns.clone().read_owned().await, held),
         };
-        self.db.write(held.tenant, move |tx| mark_alone(tx, held)).await?;
+        self.db.write(held.tenant, move |tx| mark_alone(tx, held, process)).await?;
         tracing::warn!(run = %held.run, deaths, "a run made no progress in several processes and goes on alone");
         Ok(pass)
     }
@@ -127,11 +145,13 @@ impl TurnEngineInner {
 }
 
 /// Commits that the run goes on alone from here.
-fn mark_alone(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
+fn mark_alone(tx: &mut Tx<'_>, held: RunLease, process: HolderId) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
+    snapshot.forgive_survived(process);
     snapshot.alone.retain(|epoch| *epoch > snapshot.rested && *epoch < held.epoch);
     snapshot.alone.push(held.epoch);
+    snapshot.alone_in = Some(process);
     runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
 }
 
@@ -140,5 +160,6 @@ fn take_back(tx: &mut Tx<'_>, held: RunLease) -> Result<()> {
     let run = runs::find(tx, held.run)?.ok_or(Error::NoRun)?;
     let mut snapshot = run.snapshot;
     snapshot.alone.retain(|epoch| *epoch != held.epoch);
+    snapshot.alone_in = None;
     runs::advance(tx, held, run.state, &JsonText::of(&snapshot)?)
 }

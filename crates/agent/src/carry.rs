@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::alone::TurnPass;
@@ -75,6 +76,30 @@ impl TurnEngineInner {
         None
     }
 
+    /// Since when the lease is known to hold. One that is old when work begins, since its claim waited for the database or
+    /// the turn is tried again, is renewed first: whoever counted from here would believe it longer than it lasts. None
+    /// where the run was lost.
+    async fn held_since(&self, held: RunLease, stop: &CancellationToken) -> Option<Instant> {
+        let (asked, now) = (Instant::now(), self.clock.now());
+        let age = now.since(held.until.minus(LEASE));
+        if age < self.settings.renew {
+            return Some(asked.checked_sub(age).unwrap_or(asked));
+        }
+        match self.db.write(held.tenant, move |tx| runs::renew(tx, held, now)).await {
+            Ok(renewed) => {
+                if renewed.cancel_asked {
+                    stop.cancel();
+                }
+                Some(asked)
+            }
+            Err(Error::LostRun(_)) => None,
+            Err(error) => {
+                tracing::warn!(run = %held.run, %error, "a lease could not be renewed before its run went on");
+                None
+            }
+        }
+    }
+
     /// Does the work and keeps the run meanwhile. None where it was lost.
     async fn while_held<T>(
         &self,
@@ -82,11 +107,11 @@ impl TurnEngineInner {
         stop: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> Option<T> {
+        let mut held_since = self.held_since(held, stop).await?;
         let keep = async {
-            let mut held_since = tokio::time::Instant::now();
             loop {
                 tokio::time::sleep(self.settings.renew).await;
-                let (asked, now) = (tokio::time::Instant::now(), self.clock.now());
+                let (asked, now) = (Instant::now(), self.clock.now());
                 let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
                 match tokio::time::timeout_at(held_since + STOP, renewing).await {
                     Ok(Ok(renewed)) => {

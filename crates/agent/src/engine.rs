@@ -17,7 +17,8 @@ use munshi_tiers::prompt::FenceKey;
 use munshi_tiers::{BindingResolution, BindingResolver};
 use munshi_tools::ToolDispatcher;
 use munshi_types::{
-    Clock, IdGenerator, InboundMessage, MessageId, PersonId, Random, RunId, SessionId, TenantId, Timestamp,
+    Clock, HolderId, IdGenerator, InboundMessage, MessageId, PersonId, Random, RunId, SessionId, TenantId,
+    Timestamp,
 };
 use tokio::sync::RwLock;
 use tokio_util::sync::CancellationToken;
@@ -83,6 +84,8 @@ pub(crate) struct TurnEngineInner {
     pub(crate) hub: RunChannels,
     /// Held by every turn under way here, and whole by one that goes on alone.
     pub(crate) turns: Arc<RwLock<()>>,
+    /// What this process calls itself where it marks a run.
+    pub(crate) process: HolderId,
     /// When this process began to take runs.
     pub(crate) started: tokio::time::Instant,
     /// Tasks under way here.
@@ -133,7 +136,7 @@ impl TurnEngine {
         let governor = Arc::new(parts.office.governor.clone());
         let holder = parts.settings.process.is_some().then(|| ids.next());
         let desk = IngestServices { governor, queue: parts.queue, ids: ids.clone(), holder };
-        let born = parts.clock.now();
+        let (process, born) = (holder.unwrap_or_else(|| ids.next()), parts.clock.now());
         Self {
             inner: Arc::new(TurnEngineInner {
                 db: parts.db,
@@ -154,6 +157,7 @@ impl TurnEngine {
                 people: KnownPeopleCache::default(),
                 hub: RunChannels::default(),
                 turns: Arc::default(),
+                process,
                 started: tokio::time::Instant::now(),
                 tasks: TaskTracker::new(),
                 born,

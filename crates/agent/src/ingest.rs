@@ -329,7 +329,8 @@ fn begin(
         return Ok(new.ingested(IngestStatus::Queued { behind }));
     }
     let ingested = new.ingested(IngestStatus::Begun);
-    let held = RunLease { tenant: tx.tenant(), run: new.run, epoch };
+    let until = incoming.now.plus(runs::LEASE);
+    let held = RunLease { tenant: tx.tenant(), run: new.run, epoch, until };
     let IngestDraft { session, person, reservation, .. } = new;
     Ok(IngestOutcome { begun: Some(Box::new(TurnStart { held, session, person, reservation })), ..ingested })
 }

@@ -8,7 +8,7 @@ use munshi_safety::audit::canonical;
 use munshi_safety::budget::RunUse;
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tools::{ActDropReason, LOGIN_NEEDED, ResultOrigin, ToolAnswer};
-use munshi_types::{ActId, ApprovalId, Timestamp};
+use munshi_types::{ActId, ApprovalId, HolderId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -61,6 +61,8 @@ pub struct RunSnapshot {
     pub rested: i64,
     /// The epochs in which it went on alone, since it made no progress beside others.
     pub alone: Vec<i64>,
+    /// Which process marked the last of them.
+    pub alone_in: Option<HolderId>,
     /// Acts of which the person has heard that they wait for a limit.
     pub told_delayed: Vec<ActId>,
     /// Whether this run may wait until somebody has logged in at a connector's service.

@@ -66,7 +66,7 @@ pub(crate) fn end(
         return Err(Error::LostRun(held.run));
     }
     let next = touched.into_iter().find(|(id, _)| *id != held.run);
-    Ok(next.map(|(run, epoch)| RunLease { tenant: held.tenant, run, epoch }))
+    Ok(next.map(|(run, epoch)| RunLease { tenant: held.tenant, run, epoch, until: now.plus(LEASE) }))
 }
 
 /// The run that an earlier [`end`] at that very moment took up, where it was not known whether it came to pass.
@@ -77,6 +77,6 @@ pub fn taken_up_at(tx: &mut Tx<'_>, ended: RunId, now: Timestamp) -> munshi_stor
            AND n.ended_at IS NULL AND n.state = 'created' AND n.lease_until = $3
          WHERE r.tenant_id = $1 AND r.id = $2",
         params![ended, now.plus(LEASE)],
-        |row| Ok(RunLease { tenant, run: row.get(0)?, epoch: row.get(1)? }),
+        |row| Ok(RunLease { tenant, run: row.get(0)?, epoch: row.get(1)?, until: now.plus(LEASE) }),
     )
 }

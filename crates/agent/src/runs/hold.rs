@@ -129,14 +129,14 @@ pub fn claim_due(
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 WHERE (tenant_id, id) IN
                (SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
                 ORDER BY lease_until LIMIT $3)
-             RETURNING tenant_id, id, epoch",
+             RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
                SELECT tenant_id, id FROM runs WHERE lease_until <= $1 OR lease_until > $4
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $5 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
-             RETURNING runs.tenant_id, runs.id, runs.epoch",
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
         )),
         params![latest, now.plus(LEASE), i64::from(limit), longest, holder],
         held,
@@ -156,14 +156,14 @@ pub fn claim_from(
             "UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 WHERE (tenant_id, id) IN
                (SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
                 ORDER BY lease_until LIMIT $3)
-             RETURNING tenant_id, id, epoch",
+             RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
                SELECT tenant_id, id FROM runs WHERE lease_until <= $5 AND holder = $1
                ORDER BY lease_until LIMIT $3
                FOR UPDATE SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
-             RETURNING runs.tenant_id, runs.id, runs.epoch",
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
         )),
         params![dead, now.plus(LEASE), i64::from(limit), holder, latest],
         held,
@@ -187,7 +187,7 @@ pub fn claim_forgotten(
                     AND o.number > 0 AND o.ended_at IS NULL AND o.id <> q.id
                     AND (o.lease_until IS NOT NULL OR (o.state = 'created' AND o.number < q.number)))
                 LIMIT $3)
-             RETURNING tenant_id, id, epoch",
+             RETURNING tenant_id, id, epoch, lease_until",
             "WITH picked AS MATERIALIZED (
                SELECT q.tenant_id, q.id FROM runs q
                WHERE q.state = 'created' AND q.lease_until IS NULL AND q.began_at <= $1 AND NOT EXISTS (
@@ -197,7 +197,7 @@ pub fn claim_forgotten(
                LIMIT $3 FOR UPDATE OF q SKIP LOCKED)
              UPDATE runs SET epoch = epoch + 1, lease_until = $2, holder = $4 FROM picked
              WHERE runs.tenant_id = picked.tenant_id AND runs.id = picked.id
-             RETURNING runs.tenant_id, runs.id, runs.epoch",
+             RETURNING runs.tenant_id, runs.id, runs.epoch, runs.lease_until",
         )),
         params![now.minus(LEASE), now.plus(LEASE), i64::from(limit), holder],
         held,
@@ -206,7 +206,7 @@ pub fn claim_forgotten(
 
 fn held(row: &munshi_store::Row<'_>) -> Stored<RunLease> {
     let tenant: TenantId = row.get(0)?;
-    Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)? })
+    Ok(RunLease { tenant, run: row.get(1)?, epoch: row.get(2)?, until: row.get(3)? })
 }
 
 /// Writes where the run is, under the epoch it was taken up with.

@@ -62,6 +62,8 @@ pub struct RunLease {
     pub tenant: TenantId,
     pub run: RunId,
     pub epoch: i64,
+    /// When it passes unless it is renewed, by the clock of whoever took it.
+    pub until: Timestamp,
 }
 
 /// A run as those who work on it see it.
@@ -99,8 +101,9 @@ impl Run {
         self.key_use.as_ref().and_then(KeyUse::program)
     }
 
-    pub const fn held(&self, tenant: TenantId) -> RunLease {
-        RunLease { tenant, run: self.id, epoch: self.epoch }
+    pub fn held(&self, tenant: TenantId) -> RunLease {
+        let until = self.lease_until.unwrap_or(self.began_at);
+        RunLease { tenant, run: self.id, epoch: self.epoch, until }
     }
 }
 

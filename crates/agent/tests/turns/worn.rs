@@ -1,14 +1,16 @@
 //! What a dead process left: acts and set-aside money are looked after with the run, and only what makes no progress
 //! wears a run out.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use munshi_agent::{HaltReason, MessageReceipt, RunRecoveryScope, RunState};
+use munshi_agent::{HaltReason, MessageReceipt, RunRecoveryScope, RunState, TurnSettings};
 use munshi_llm::ChatEvent as Said;
 use munshi_store::{Tx, params};
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{DatabaseEngine, TestDb, until};
+use munshi_types::{Clock, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::turns::support::{Plan, Shop, arguments};
@@ -141,6 +143,60 @@ on_both! {
         assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
         assert_eq!((outcome.state, shop.number(REPLIES).await), (RunState::Halted, 1));
         assert_eq!((outcome.degraded, outcome.text.is_empty()), (true, false));
+    }
+
+    /// One process marks the run as gone on with alone, loses it, and takes it up again, more often than anybody may die.
+    async fn a_process_that_lost_a_run_did_not_die_of_it(test: TestDb) {
+        let settings = TurnSettings { renew: Duration::from_millis(50), ..TurnSettings::default() };
+        let losses = 10;
+        let script = (0..losses).map(|_| hanging()).chain([ScriptedTurn::text("Here I am.")]);
+        let shop = Shop::open_with(&test, script, Plan { settings, ..Plan::default() }).await;
+        let received = shop.say("1", "hello there").await;
+        for lost in 1..=losses {
+            until(async || shop.model.requests().len() == lost).await;
+            let lose = "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE tenant_id = $1";
+            let past = Timestamp::from_micros(0);
+            shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(lose, params![past])).await.unwrap();
+            assert_eq!(shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap(), 1);
+        }
+        let outcome = shop.outcome(&received).await;
+        assert_eq!((outcome.text.as_str(), outcome.halt.as_ref()), ("Here I am.", None), "{outcome:?}");
+    }
+
+    async fn a_lease_whose_claim_waited_is_renewed_before_work_begins(test: TestDb) {
+        // Its one writer lets a claim wait behind others.
+        if test.engine() != DatabaseEngine::Sqlite {
+            return;
+        }
+        let shop = Shop::open(&test, [hanging()]).await;
+        shop.say("1", "hello there").await;
+        until(async || shop.model.requests().len() == 1).await;
+        shop.engine.abandon();
+        test.clock.advance(Duration::from_secs(31));
+        let next = shop.again(&test, [hanging()]).await;
+        let (busy, free) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (begun, end, db, tenant) = (busy.clone(), free.clone(), shop.db.clone(), shop.tenant);
+        let other = tokio::spawn(async move {
+            let unit = move |_: &mut Tx<'_>| -> munshi_store::Result<()> {
+                begun.store(true, Ordering::SeqCst);
+                while !end.load(Ordering::SeqCst) {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+                Ok(())
+            };
+            db.write(tenant, unit).await
+        });
+        until(async || busy.load(Ordering::SeqCst)).await;
+        let mut claim = std::pin::pin!(next.engine.sweep(RunRecoveryScope::Lapsed));
+        assert!(futures_util::poll!(&mut claim).is_pending());
+        test.clock.advance(Duration::from_secs(12));
+        free.store(true, Ordering::SeqCst);
+        assert_eq!(claim.await.unwrap(), 1);
+        other.await.unwrap().unwrap();
+        until(async || next.model.requests().len() == 1).await;
+        let until = shop.number("SELECT lease_until FROM runs WHERE tenant_id = $1").await;
+        assert_eq!(until, test.clock.now().plus(Duration::from_secs(30)).as_micros());
+        next.engine.abandon();
     }
 
     async fn one_that_is_set_aside_tells_what_was_done(test: TestDb) {

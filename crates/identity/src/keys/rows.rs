@@ -1,5 +1,6 @@
 //! Keys as the store keeps them, seen by their tenant.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use munshi_store::{
@@ -15,6 +16,8 @@ use crate::error::{Error, Result};
 use crate::persons::{self, Person};
 use crate::role::Role;
 
+/// Before the id of a key that made another.
+const KEY_AS_MAKER: &str = "api key ";
 /// Longer ones don't fit a list.
 const LONGEST_NAME: usize = 100;
 
@@ -167,6 +170,8 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
     let mut revoked = Vec::new();
     for id in ids {
         revoked.extend(revoke(tx, id, now)?.filter(|one| one.changed).map(|one| one.key));
+        // Keys from before makers were followed through keys name the key they were made with.
+        revoked.extend(revoke_made_by(tx, &key_as_maker(id), now)?);
     }
     tx.execute(
         "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND maker = $2 AND ends_at > $3",
@@ -175,20 +180,49 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
     Ok(revoked)
 }
 
-/// Whether two keys have the same maker, or one was made with the other. An id that is no key's, such as that of a browser,
-/// shares none; a key that was removed after it asked shares its maker with every other.
+/// Whether two keys have a maker in common, now or before a rotation, or one was made with the other, through however many
+/// keys. An id that is no key's, such as that of a browser, shares none; a key that was removed after it asked shares its
+/// maker with every other.
 pub fn share_maker(tx: &mut Tx<'_>, asked: KeyId, other: KeyId) -> munshi_store::Result<bool> {
     if asked == other {
         return Ok(true);
     }
-    let Some(others) = maker_of(tx, other)? else { return Ok(false) };
-    let Some(own) = maker_of(tx, asked)? else { return Ok(true) };
-    let with = |id: KeyId| format!("api key {id}");
-    Ok(own == others || own == with(other) || others == with(asked))
+    let others = lineage(tx, other)?;
+    if others.is_empty() {
+        return Ok(false);
+    }
+    let own = lineage(tx, asked)?;
+    Ok(own.is_empty() || !own.is_disjoint(&others))
 }
 
-fn maker_of(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<Option<String>> {
-    tx.optional("SELECT maker FROM api_keys WHERE tenant_id = $1 AND id = $2", params![id], |row| row.get(0))
+/// How a key is named as the maker of another.
+fn key_as_maker(id: KeyId) -> String {
+    format!("{KEY_AS_MAKER}{id}")
+}
+
+/// Everybody who ever answered for a key, it among them, and for the keys it was made with. Empty where there is no such key.
+fn lineage(tx: &mut Tx<'_>, id: KeyId) -> munshi_store::Result<BTreeSet<String>> {
+    let (mut all, mut open) = (BTreeSet::new(), vec![id]);
+    while let Some(id) = open.pop() {
+        let makers: Vec<String> = tx.all(
+            "SELECT made_by FROM api_keys WHERE tenant_id = $1 AND id = $2
+             UNION SELECT maker FROM api_keys WHERE tenant_id = $1 AND id = $2
+             UNION SELECT maker FROM api_key_secrets WHERE tenant_id = $1 AND key_id = $2 AND maker IS NOT NULL",
+            params![id],
+            |row| row.get(0),
+        )?;
+        if makers.is_empty() {
+            continue;
+        }
+        all.insert(key_as_maker(id));
+        for maker in makers {
+            let key: Option<KeyId> = maker.strip_prefix(KEY_AS_MAKER).and_then(|id| id.parse().ok());
+            if all.insert(maker) {
+                open.extend(key);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// Keys that are good and were never asked for whom they talk, made before they had to say it: in every tenant, through the keys' door.

@@ -271,4 +271,37 @@ on_both_engines! {
         let principal = caller(&test, &late.text).await.unwrap().principal;
         assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Member(Role::Owner), opened));
     }
+
+    async fn keys_share_a_maker_also_after_a_rotation_and_through_other_keys(test: TestDb) {
+        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let made_with = |name: &'static str, key: KeyId, maker: &str| {
+            let by = format!("api key {key}");
+            NewApiKey { made_by: by, maker: KeyMaker::named(maker), ..new(name, KeySubject::Role(Role::Staff)) }
+        };
+        let first = add(&test, shop, new("first", KeySubject::Role(Role::Owner))).await.unwrap().key.id;
+        let second = add(&test, shop, new("second", KeySubject::Role(Role::Owner))).await.unwrap().key.id;
+        let by_lata = NewApiKey { made_by: "lata".to_owned(), maker: KeyMaker::named("lata"), ..new("hers", KeySubject::Role(Role::Owner)) };
+        let hers = add(&test, shop, by_lata).await.unwrap().key.id;
+        // Before makers were followed, a key that another made named that one.
+        let child = add(&test, shop, made_with("child", first, &format!("api key {first}"))).await.unwrap().key.id;
+        let grandchild = add(&test, shop, made_with("grandchild", child, &format!("api key {child}"))).await.unwrap().key.id;
+        let share = async |one: KeyId, other: KeyId| {
+            let shared = test.db.read(shop, move |tx| keys::share_maker(tx, one, other)).await.unwrap();
+            let turned = test.db.read(shop, move |tx| keys::share_maker(tx, other, one)).await.unwrap();
+            assert_eq!(shared, turned);
+            shared
+        };
+        for (one, other) in [(first, first), (first, second), (first, child), (second, child), (first, grandchild), (second, grandchild)] {
+            assert!(share(one, other).await);
+        }
+        assert!(!share(first, hers).await && !share(grandchild, hers).await);
+        // Lata answers for the first from now on; who made it is not forgotten for that.
+        let rotate = move |tx: &mut munshi_store::Tx<'_>| -> Result<_, Error> {
+            keys::rotate(tx, &SystemRandom, first, Duration::ZERO, now)?;
+            keys::hand_over(tx, first, &KeyMaker::named("lata"))
+        };
+        test.db.write(shop, rotate).await.unwrap();
+        assert!(share(first, hers).await && share(first, second).await && share(grandchild, second).await);
+        assert!(!share(second, hers).await);
+    }
 }

@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use munshi_agent::holders::ProcessIdentity;
@@ -31,7 +32,9 @@ impl NodeLock {
             id = IdGenerator::system().next::<HolderId>().to_string();
             file.write_all(id.as_bytes()).ok()?;
         }
-        Some(Self { _file: file, id: id.trim().to_owned() })
+        // A copy of the folder has the same text in another file: it is another node, whose start proves nothing of this.
+        let id = format!("{} {}", id.trim(), file.metadata().ok()?.ino());
+        Some(Self { _file: file, id })
     }
 }
 
@@ -57,5 +60,13 @@ mod tests {
         let id = first.id.clone();
         drop(first);
         assert_eq!(NodeLock::take(folder.path()).unwrap().id, id);
+    }
+
+    #[test]
+    fn a_copy_of_a_data_folder_is_another_node() {
+        let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let first = NodeLock::take(folder.path()).unwrap();
+        std::fs::copy(folder.path().join(FILE), copy.path().join(FILE)).unwrap();
+        assert_ne!(NodeLock::take(copy.path()).unwrap().id, first.id);
     }
 }
