@@ -118,6 +118,18 @@ pub fn newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Re
     Ok(found)
 }
 
+/// Notes that whoever sent a message was not shown its answer: the turn took longer than they wait.
+pub fn note_unanswered(tx: &mut Tx<'_>, id: MessageId) -> Result<()> {
+    let Some(message) = find(tx, id)? else { return Ok(()) };
+    let mut marks = message.marks;
+    marks["screen"]["unanswered"] = Value::Bool(true);
+    tx.execute(
+        "UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2",
+        params![id, JsonText::of(&marks)?],
+    )?;
+    Ok(())
+}
+
 /// Runs of which no model beyond this machine is told: a pack read their message by itself.
 pub(crate) fn that_stay(said: &[Message]) -> HashSet<RunId> {
     said.iter().filter(|said| said.marks["stays"] == true).map(|said| said.run).collect()

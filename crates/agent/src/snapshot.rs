@@ -211,7 +211,8 @@ impl RunSnapshot {
 pub(crate) fn both(mine: Taint, theirs: Taint) -> Taint {
     let sources = mine.sources.into_iter().chain(theirs.sources).collect();
     let own_words = theirs.own_words.into_iter().chain(mine.own_words).collect();
-    Taint { sources, own_words, holds_private: mine.holds_private || theirs.holds_private }
+    let holds_private = mine.holds_private || theirs.holds_private;
+    Taint { sources, own_words, holds_private, choices: mine.choices.saturating_add(theirs.choices) }
 }
 
 /// A tool and its arguments as one name. Two calls that mean the same have the same; no tool is called so.

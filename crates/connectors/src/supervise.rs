@@ -167,13 +167,16 @@ impl ConnectorSupervisor {
         let mut rounds = 0;
         let gone = session.gone();
         tokio::pin!(gone);
+        // Whatever else happens meanwhile: who announces changes all the time is looked after, too.
+        let mut health = tokio::time::Instant::now() + pace.health;
         loop {
             let relist = tokio::select! {
                 () = self.stop.cancelled() => return Ended::Stop,
                 () = &mut gone => return Ended::Broke("it ended by itself".to_owned()),
                 () = session.changed.notified() => true,
                 () = self.look_again.notified() => true,
-                () = sleep(pace.health) => {
+                () = tokio::time::sleep_until(health) => {
+                    health = tokio::time::Instant::now() + pace.health;
                     let asked = async { session.is_alive(pace.answer).await || session.is_alive(pace.answer).await };
                     let is_alive = tokio::select! {
                         () = self.stop.cancelled() => return Ended::Stop,

@@ -28,7 +28,7 @@ impl ContactAddressKind {
 }
 
 /// The channel whose ids prove nothing: a browser keeps them.
-const VISITORS: &str = "web";
+pub(crate) const VISITORS: &str = "web";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct ContactAddress {

@@ -53,4 +53,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!("0023_people_changes"),
     migration!("0030_key_bounds"),
     migration!("0031_proved_accounts"),
+    migration!("0046_key_parents"),
 ];

@@ -10,6 +10,8 @@ use crate::number::{compare, is_equal, is_multiple};
 
 /// A value that takes more is refused. An honest call takes a few hundred; this many take about a millisecond.
 const MOST_STEPS: u32 = 100_000;
+/// So many letters of a text are looked at in one step.
+const LETTERS_A_STEP: usize = 32;
 /// References within references, on top of the value's own depth; deeper is refused before our stack ends.
 const DEEPEST: u32 = 256;
 /// A long list of choices would not be read.
@@ -76,6 +78,20 @@ impl Checker<'_> {
         self.steps > 0
     }
 
+    /// Pays for a walk through a whole value: its parts, and its texts by their length.
+    fn spend_on(&mut self, value: &Value) -> bool {
+        let part = |text: &str| 1 + text.len() / LETTERS_A_STEP;
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.spend(1),
+            Value::String(text) => self.spend(part(text)),
+            Value::Array(items) => self.spend(1) && items.iter().all(|item| self.spend_on(item)),
+            Value::Object(fields) => {
+                self.spend(1)
+                    && fields.iter().all(|(name, item)| self.spend(part(name)) && self.spend_on(item))
+            }
+        }
+    }
+
     /// Whether the value fits; every misfit is noted where somebody listens.
     fn fits(&mut self, node: NodeId, value: &Value, mut findings: Option<&mut Findings>) -> bool {
         let nodes = self.nodes;
@@ -132,7 +148,8 @@ impl Checker<'_> {
             // Out of steps everything is unfit, and so would fit here: the caller refuses the whole then.
             Assertion::Not(node) => !self.is_fit(*node, value),
             Assertion::OneOfValues(values) => {
-                self.spend(values.len()) && values.iter().any(|known| is_equal(known, value))
+                values.iter().all(|known| self.spend_on(known))
+                    && values.iter().any(|known| is_equal(known, value))
             }
             Assertion::Types(types) => types.allows(value),
             Assertion::Never => false,
@@ -170,7 +187,7 @@ impl Checker<'_> {
                 count >= *least && most.is_none_or(|most| count <= most)
             }
             Assertion::Count(bound) => bound.holds(items.len() as u64),
-            Assertion::Unique => self.spend(items.len()) && is_unique(items),
+            Assertion::Unique => items.iter().all(|item| self.spend_on(item)) && is_unique(items),
             _ => true,
         };
         if !holds && let Some(findings) = findings {

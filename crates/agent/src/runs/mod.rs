@@ -296,6 +296,16 @@ pub(crate) fn seen(
     )
 }
 
+/// Who has sent a message of this id before, if somebody has.
+pub fn sender_of(
+    tx: &mut Tx<'_>,
+    binding: BindingId,
+    channel: Channel,
+    outside_id: &str,
+) -> Result<Option<PersonId>> {
+    Ok(seen(tx, binding, channel, outside_id)?.map(|taken| taken.person))
+}
+
 fn read(row: &Row<'_>) -> Result<Run> {
     read_with(row, json(row, "snapshot")?)
 }

@@ -241,7 +241,7 @@ impl Turn {
                     },
                     caller: self.caller(),
                     agent: conduct,
-                    taint: self.taint(),
+                    taint: self.taint(called),
                     concerns,
                 };
                 let anew = DispatchRequest::Anew(Box::new(want));
@@ -263,12 +263,19 @@ impl Turn {
 
     /// Whose words an act may rest on. The model of this machine makes its first call of the message alone: what the
     /// conversation has read before can't have talked it into anything.
-    fn taint(&self) -> Taint {
+    fn taint(&self, called: &ExchangeCall) -> Taint {
         let is_here = self.target.is_some() && self.target.as_deref() == self.engine.here();
         if is_here && !self.snapshot.is_read && self.snapshot.exchanges.len() == 1 {
             return ground::taint(&self.prepared);
         }
-        self.snapshot.whole_taint()
+        let mut taint = self.snapshot.whole_taint();
+        let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
+        for before in calls.take_while(|call| call.act != called.act) {
+            if let Some(tool) = self.tool(&before.tool) {
+                taint.note_choices(&before.arguments, &tool.known);
+            }
+        }
+        taint
     }
 
     /// Whether the act may stand in the books: it was begun by this or by another process.

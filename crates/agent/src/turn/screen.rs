@@ -63,7 +63,8 @@ impl Turn {
         let asked = history.iter().find(|one| one.run == said.run && one.speaker == MessageSpeaker::Person);
         is_first
             && asked.is_some_and(|asked| {
-                asked.channel == own.channel && screen_of(asked).client == screen_of(own).client
+                let screen = screen_of(asked);
+                asked.channel == own.channel && !screen.unanswered && screen.client == screen_of(own).client
             })
     }
 }

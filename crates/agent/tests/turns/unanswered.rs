@@ -152,7 +152,7 @@ on_both! {
         let put = last_to(&shop, shop.owner).await;
         assert!(put.text.contains("all"), "{}", put.text);
         let say = |id: &str, seen| {
-            InboundMessage { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, id, "ok") }
+            InboundMessage { screen: ClientScreen { seen, ..ClientScreen::default() }, ..shop.message(shop.owner, id, "ok") }
         };
         // The page still shows the greeting, and says so or says nothing.
         for (id, seen, answer) in [("o2", None, "You are welcome."), ("o3", greeted, "Gladly.")] {
@@ -174,7 +174,7 @@ on_both! {
         test.clock.advance(DAYS);
         shop.engine.sweep_acts().await.unwrap();
         let seen = Some(last_to(&shop, shop.owner).await.id);
-        let yes = InboundMessage { screen: ClientScreen { seen, client: None }, ..shop.message(shop.owner, "o2", "ok") };
+        let yes = InboundMessage { screen: ClientScreen { seen, ..ClientScreen::default() }, ..shop.message(shop.owner, "o2", "ok") };
         let received = shop.engine.receive(yes).await.unwrap();
         assert_eq!(shop.outcome(&received).await.state, RunState::Done);
         assert_eq!(settled(&shop, &asked).await.text, "It is wiped.");
@@ -204,13 +204,26 @@ on_both! {
         let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("All right."), ScriptedTurn::text("Gone.")];
         let shop = Shop::open(&test, script).await;
         let from = |client: &str, id: &str, text: &str| {
-            let screen = ClientScreen { seen: None, client: Some(client.to_owned()) };
+            let screen = ClientScreen { client: Some(client.to_owned()), ..ClientScreen::default() };
             InboundMessage { screen, ..shop.message(shop.staff, id, text) }
         };
         let asked = shop.engine.receive(from("agent", "1", "remove old")).await.unwrap();
         assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
         let till = shop.engine.receive(from("till", "2", "ok")).await.unwrap();
         assert!(shop.outcome(&till).await.text.starts_with("All right."));
+        assert_eq!(shop.notes().await, 0);
+    }
+
+    async fn what_no_response_has_shown_is_not_answered_by_a_bare_yes(test: TestDb) {
+        let script = [ScriptedTurn::call("drop", &arguments("old")), ScriptedTurn::text("All right.")];
+        let shop = Shop::open(&test, script).await;
+        let asked = shop.say("1", "remove old").await;
+        assert_eq!(shop.outcome(&asked).await.state, RunState::WaitingApproval);
+        // The client was told that its message is taken, and nothing else.
+        let message = asked.message;
+        shop.db.write(shop.tenant, move |tx| messages::note_unanswered(tx, message)).await.unwrap();
+        let yes = shop.say("2", "ok").await;
+        assert!(shop.outcome(&yes).await.text.starts_with("All right."));
         assert_eq!(shop.notes().await, 0);
     }
 

@@ -191,5 +191,14 @@ if mood == "parent":
 if mood == "noisy":
     for at in range(40000):
         sys.stderr.write(f"line {at} " + "z" * 200 + "\n")
+if mood == "announcing":
+    import threading
+
+    def announce():
+        while True:
+            time.sleep(0.02)
+            send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+
+    threading.Thread(target=announce, daemon=True).start()
 for line in sys.stdin:
     answer(json.loads(line))

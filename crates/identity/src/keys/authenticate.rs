@@ -241,7 +241,7 @@ fn read(row: &Row<'_>) -> munshi_store::Result<Found> {
         carries,
         speaks_as: speaks_as(row)?,
         ceiling,
-        maker: KeyMaker { name: row.get("maker")?, person: row.get("maker_person")? },
+        maker: KeyMaker { name: row.get("maker")?, person: row.get("maker_person")?, key: None },
         areas: row.get::<Option<JsonText>>("areas")?.map(|json| json.read()).transpose()?,
         bindings: row.get::<Option<JsonText>>("bindings")?.map(|json| json.read()).transpose()?,
         until: ends.into_iter().flatten().min(),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use munshi_types::{OperatorId, PersonId, ScopeGlob};
+use munshi_types::{KeyId, OperatorId, PersonId, ScopeGlob};
 use serde::{Deserialize, Serialize};
 
 use crate::links;
@@ -80,11 +80,13 @@ pub struct KeyMaker {
     pub name: String,
     /// Whose key it was made with, where that one stood for a person: the new key is good as long as they may make keys.
     pub person: Option<PersonId>,
+    /// The key it was made with: it is revoked with that one.
+    pub key: Option<KeyId>,
 }
 
 impl KeyMaker {
     pub fn named(name: impl Into<String>) -> Self {
-        Self { name: name.into(), person: None }
+        Self { name: name.into(), person: None, key: None }
     }
 
     /// None for a person, a program, or whoever has the machine.

@@ -68,8 +68,10 @@ impl ApiKeyCache {
 
     /// [`revoke`](super::revoke), and this node knows it at once.
     pub fn revoke(&self, tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
-        self.forget_after(tx, id);
-        rows::revoke(tx, id, now)
+        let revoked = rows::revoke(tx, id, now)?;
+        let made_with_it = revoked.iter().flat_map(|one| &one.made_with_it).map(|key| key.id);
+        made_with_it.chain([id]).for_each(|id| self.forget_after(tx, id));
+        Ok(revoked)
     }
 
     /// [`rotate`](super::rotate), and this node knows it at once.

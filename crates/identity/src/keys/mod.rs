@@ -104,4 +104,6 @@ pub struct ApiKeyRevocation {
     pub key: ApiKeyRecord,
     /// False when it was revoked before.
     pub changed: bool,
+    /// Those that were made with it and were good until now: they are revoked with it.
+    pub made_with_it: Vec<ApiKeyRecord>,
 }

@@ -38,8 +38,8 @@ pub fn add(
     let added = tx.execute(
         "INSERT INTO api_keys
            (tenant_id, id, name, role, person_id, areas, bindings, made_by, made_at, expires_at, speaks_as, ceiling,
-            ceiling_opened, maker, maker_person)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+            ceiling_opened, maker, maker_person, parent)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
          ON CONFLICT (tenant_id, name) WHERE revoked_at IS NULL DO NOTHING",
         params![
             id,
@@ -55,7 +55,8 @@ pub fn add(
             stands_for.as_ref().and_then(|person| person.role).map(Role::as_str),
             stands_for.as_ref().map(|person| JsonText::of(&person.opened)).transpose()?,
             new.maker.name,
-            new.maker.person
+            new.maker.person,
+            new.maker.key
         ],
     )?;
     if added == 0 {
@@ -149,14 +150,39 @@ pub fn list(tx: &mut Tx<'_>, request: &PageRequest) -> Result<Page<ApiKeyRecord>
     Ok(page)
 }
 
-/// Takes a key back; none where there is no such. Other nodes stop knowing it within a second or two; for this one use
-/// [`ApiKeyCache::revoke`](super::ApiKeyCache::revoke).
+/// Takes a key back with all that were made with it; none where there is no such. Other nodes stop knowing them within a
+/// second or two; for this one use [`ApiKeyCache::revoke`](super::ApiKeyCache::revoke).
 pub fn revoke(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<Option<ApiKeyRevocation>> {
+    let changed = end(tx, id, now)?;
+    let Some(key) = find(tx, id)? else { return Ok(None) };
+    let (mut made_with_it, mut parents) = (Vec::new(), vec![id]);
+    while let Some(parent) = parents.pop() {
+        for child in children(tx, parent)? {
+            parents.push(child);
+            if end(tx, child, now)? {
+                made_with_it.extend(find(tx, child)?);
+            }
+        }
+    }
+    Ok(Some(ApiKeyRevocation { key, changed, made_with_it }))
+}
+
+fn end(tx: &mut Tx<'_>, id: KeyId, now: Timestamp) -> Result<bool> {
     let changed = tx.execute(
         "UPDATE api_keys SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL",
         params![id, now],
     )?;
-    Ok(find(tx, id)?.map(|key| ApiKeyRevocation { key, changed: changed > 0 }))
+    Ok(changed > 0)
+}
+
+/// Keys that were made with one, those that were revoked too: others may have been made with these. From before parents
+/// were stored, those that name it as who made them.
+fn children(tx: &mut Tx<'_>, parent: KeyId) -> Result<Vec<KeyId>> {
+    Ok(tx.all(
+        "SELECT id FROM api_keys WHERE tenant_id = $1 AND (parent = $2 OR (parent IS NULL AND made_by = $3)) ORDER BY id",
+        params![parent, key_as_maker(parent)],
+        |row| row.get(0),
+    )?)
 }
 
 /// Takes back every key that somebody answers for; gives those that were good until now. Of a key that somebody rotated
@@ -169,9 +195,9 @@ pub(crate) fn revoke_made_by(tx: &mut Tx<'_>, maker: &str, now: Timestamp) -> Re
     )?;
     let mut revoked = Vec::new();
     for id in ids {
-        revoked.extend(revoke(tx, id, now)?.filter(|one| one.changed).map(|one| one.key));
-        // Keys from before makers were followed through keys name the key they were made with.
-        revoked.extend(revoke_made_by(tx, &key_as_maker(id), now)?);
+        if let Some(one) = revoke(tx, id, now)? {
+            revoked.extend(one.changed.then_some(one.key).into_iter().chain(one.made_with_it));
+        }
     }
     tx.execute(
         "UPDATE api_key_secrets SET ends_at = $3 WHERE tenant_id = $1 AND maker = $2 AND ends_at > $3",

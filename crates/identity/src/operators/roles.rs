@@ -106,7 +106,7 @@ pub fn members(tx: &mut PlatformTx<'_>, tenant: TenantId) -> Result<Vec<Member>>
 
 /// Gives a role in a tenant, in place of the one before. If it changed, whoever has it signs in again: what a browser was
 /// let in for is not what it may do now. Who stands lower than before has made no link and no key. An account that nobody
-/// has proved gets a role only in the tenant that made it.
+/// has proved gets a role, or a higher one, only in the tenant that made it.
 pub fn give(
     tx: &mut PlatformTx<'_>,
     operator: OperatorId,
@@ -118,7 +118,7 @@ pub fn give(
     if before == Some(role) {
         return Ok(RoleChange { before, revoked: Vec::new() });
     }
-    if before.is_none() {
+    if before.is_none_or(|before| role < before) {
         known_for(tx, operator, tenant)?;
     }
     tx.execute(
@@ -162,7 +162,7 @@ pub fn take(
     Ok(RoleChange { before, revoked })
 }
 
-/// Whether an account may get a role where it has none: its e-mail was proved, or it was made for this very tenant.
+/// Whether an account may get a role, or a higher one: its e-mail was proved, or it was made for this very tenant.
 fn known_for(tx: &mut PlatformTx<'_>, operator: OperatorId, tenant: TenantId) -> Result<()> {
     rows::hold(tx, operator)?;
     match rows::find(tx, operator)? {

@@ -258,6 +258,8 @@ pub fn unprove(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
 
 /// Lets somebody look after the installation; refused to an account that nobody has proved.
 pub fn make_keeper(tx: &mut PlatformTx<'_>, id: OperatorId) -> Result<()> {
+    // Held, so that nobody takes the proof back in between.
+    hold(tx, id)?;
     if let Some(operator) = find(tx, id)?.filter(|operator| operator.proved_at.is_none()) {
         return Err(Error::Unproved(operator.email));
     }

@@ -15,7 +15,7 @@ use munshi_store::{Cursor, Error, JsonText, Page, PageRequest, Result, Row, Tx, 
 use munshi_types::{Id, IdGenerator, Language, PersonId, ScopeGlob, Timestamp};
 use serde::Serialize;
 
-use crate::address::ContactAddress;
+use crate::address::{ContactAddress, ContactAddressKind, VISITORS};
 use crate::principal::{Principal, PrincipalStanding};
 use crate::role::Role;
 
@@ -81,8 +81,17 @@ impl Person {
 }
 
 /// Adds or replaces what is known of a person. Whether they are a visitor follows from their addresses, and whom they
-/// turned out to be from [`merge`]: neither is replaced. One who has become another since is refused.
+/// turned out to be from [`merge`]: neither is replaced. One who has become another since is refused. Who is given a role
+/// is known no longer by browsers that spoke for them before: what a page's token proves is too little for one who works
+/// here, and somebody else may have brought it.
 pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
+    if person.role.is_some() {
+        tx.execute(
+            "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4
+             AND EXISTS (SELECT 1 FROM persons p WHERE p.tenant_id = $1 AND p.id = $2 AND p.role IS NULL)",
+            params![person.id, ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
+        )?;
+    }
     let rows = tx.execute(
         "INSERT INTO persons
            (tenant_id, id, name, role, opened, closed, tags, language, made_at, left_at, visitor)

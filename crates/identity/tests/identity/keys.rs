@@ -272,6 +272,31 @@ on_both_engines! {
         assert_eq!((principal.standing, principal.opened), (PrincipalStanding::Member(Role::Owner), opened));
     }
 
+    async fn a_key_is_revoked_with_the_one_it_was_made_with(test: TestDb) {
+        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let with = |parent: Option<KeyId>| KeyMaker { key: parent, ..KeyMaker::named("asha") };
+        let parent = add(&test, shop, new("parent", KeySubject::Role(Role::Admin))).await.unwrap();
+        let child = NewApiKey { maker: with(Some(parent.key.id)), ..new("child", KeySubject::Role(Role::Staff)) };
+        let child = add(&test, shop, child).await.unwrap();
+        let grandchild = NewApiKey { maker: with(Some(child.key.id)), ..new("grandchild", KeySubject::Role(Role::Staff)) };
+        let grandchild = add(&test, shop, grandchild).await.unwrap();
+        // From before the parent was stored.
+        let old = NewApiKey { made_by: format!("api key {}", parent.key.id), ..new("old", KeySubject::Role(Role::Staff)) };
+        let old = add(&test, shop, old).await.unwrap();
+        let other = add(&test, shop, new("other", KeySubject::Role(Role::Staff))).await.unwrap();
+        // One between was revoked before: what was made with it went with it.
+        let id = child.key.id;
+        let first = test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap().unwrap();
+        assert_eq!(first.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["grandchild"]);
+        let id = parent.key.id;
+        let revoked = test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap().unwrap();
+        assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["old"]);
+        for gone in [&parent, &child, &grandchild, &old] {
+            assert!(caller(&test, &gone.text).await.is_none(), "{}", gone.key.name);
+        }
+        assert!(caller(&test, &other.text).await.is_some());
+    }
+
     async fn keys_share_a_maker_also_after_a_rotation_and_through_other_keys(test: TestDb) {
         let (shop, now) = (test.tenant("shop").await, test.clock.now());
         let made_with = |name: &'static str, key: KeyId, maker: &str| {

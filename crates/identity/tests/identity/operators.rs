@@ -412,6 +412,20 @@ on_both_engines! {
         assert!(!good(&keepers).await);
     }
 
+    async fn an_unproved_account_rises_only_where_it_was_made(test: TestDb) {
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (asha, now) = (operator(&test, NewOperator { home: Some(shop), ..new("asha@shop.example") }).await.id, test.clock.now());
+        for tenant in [shop, clinic] {
+            door!(test, |tx| roles::give(tx, asha, tenant, Role::Staff, now)).unwrap();
+        }
+        // Whoever let somebody in by a recovery link may be in it.
+        door!(test, |tx| operators::unprove(tx, asha)).unwrap();
+        assert!(matches!(door!(test, |tx| roles::give(tx, asha, clinic, Role::Owner, now)), Err(Error::Unproved(_))));
+        assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
+        door!(test, |tx| roles::give(tx, asha, clinic, Role::Viewer, now)).unwrap();
+        door!(test, |tx| roles::give(tx, asha, shop, Role::Owner, now)).unwrap();
+    }
+
     async fn what_was_looked_at_before_a_proof_is_good_for_nothing_after_it(test: TestDb) {
         let shop = test.tenant("shop").await;
         let passwords = PasswordService::new(Arc::new(SystemRandom)).unwrap();

@@ -180,4 +180,23 @@ on_both_engines! {
         assert_eq!((here, all, named), (4, 5, 5));
         assert!(matches!(&addresses[..], [one] if one.as_str().starts_with("+91981234567")), "{addresses:?}");
     }
+
+    async fn who_is_given_a_role_is_known_by_no_browser_of_before(test: TestDb) {
+        let (shop, now, ids) = (test.tenant("shop").await, test.clock.now(), test.ids.clone());
+        let (phone, browser) = (ContactAddress::phone("+919812345678").unwrap(), ContactAddress::visitor("a1b2c3d4e5f60718").unwrap());
+        let both = [phone.clone(), browser.clone()];
+        let unit = move |tx: &mut Tx<'_>| {
+            let chitra = persons::find_or_add(tx, &ids, &both, "Chitra", now)?.person;
+            persons::put(tx, &Person { name: "Chitra B".to_owned(), ..chitra.clone() })?;
+            let before = persons::by_address(tx, &both[1])?.map(|person| person.id);
+            persons::put(tx, &Person { role: Some(Role::Staff), ..chitra.clone() })?;
+            let after = (persons::by_address(tx, &both[0])?.map(|person| person.id), persons::by_address(tx, &both[1])?);
+            // One that is brought by those who work here stays, whatever they become.
+            persons::add_address(tx, chitra.id, &both[1])?;
+            persons::put(tx, &Person { role: Some(Role::Admin), ..chitra.clone() })?;
+            Ok::<_, Error>((chitra.id, before, after, persons::by_address(tx, &both[1])?.is_some()))
+        };
+        let (chitra, before, after, stays) = test.db.write(shop, unit).await.unwrap();
+        assert_eq!((before, after, stays), (Some(chitra), (Some(chitra), None), true));
+    }
 }

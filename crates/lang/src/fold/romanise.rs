@@ -17,6 +17,18 @@ pub const fn is_indic(letter: char) -> bool {
     code >= FIRST && code <= LAST && code != 0x964 && code != 0x965
 }
 
+/// Whether every letter of a word has a sound here. Of others nothing is left in a key, so that two words which only differ
+/// in them have the same.
+pub fn has_only_known_letters(word: &str) -> bool {
+    word.chars().all(|letter| match is_indic(letter) {
+        true => {
+            let code = letter as u32 - FIRST;
+            !matches!(sound(code / 0x80, code % 0x80), Sound::Silent)
+        }
+        false => letter.is_ascii_alphabetic() || !plain_latin(letter).is_empty(),
+    })
+}
+
 enum Sound {
     Consonant(&'static str),
     Vowel(&'static str),
@@ -57,6 +69,25 @@ struct Romaniser<'o> {
     cut: bool,
 }
 
+/// A letter with a mark as plain ones; empty for what is no such letter.
+fn plain_latin(letter: char) -> &'static str {
+    match letter.to_lowercase().next().unwrap_or(letter) {
+        'ā' | 'á' | 'à' | 'â' | 'ä' | 'ã' => "aa",
+        'ī' | 'í' | 'ì' | 'î' | 'ï' => "ii",
+        'ū' | 'ú' | 'ù' | 'û' | 'ü' => "uu",
+        'ē' | 'é' | 'è' | 'ê' | 'ë' => "e",
+        'ō' | 'ó' | 'ò' | 'ô' | 'ö' | 'õ' => "o",
+        'ś' | 'ṣ' | 'š' => "sh",
+        'ṭ' => "t",
+        'ḍ' => "d",
+        'ṇ' | 'ñ' | 'ṅ' | 'ṃ' | 'ṁ' => "n",
+        'ḷ' | 'ḻ' => "l",
+        'ṛ' | 'ṟ' => "r",
+        'ç' | 'č' => "ch",
+        _ => "",
+    }
+}
+
 impl<'o> Romaniser<'o> {
     fn new(word: &str, out: &'o mut Vec<u8>) -> Self {
         let mut this = Self { out, block: u32::MAX, open: false, cut: false };
@@ -89,22 +120,7 @@ impl<'o> Romaniser<'o> {
             self.out.push(letter.to_ascii_lowercase() as u8);
             return;
         }
-        let plain = match letter.to_lowercase().next().unwrap_or(letter) {
-            'ā' | 'á' | 'à' | 'â' | 'ä' | 'ã' => "aa",
-            'ī' | 'í' | 'ì' | 'î' | 'ï' => "ii",
-            'ū' | 'ú' | 'ù' | 'û' | 'ü' => "uu",
-            'ē' | 'é' | 'è' | 'ê' | 'ë' => "e",
-            'ō' | 'ó' | 'ò' | 'ô' | 'ö' | 'õ' => "o",
-            'ś' | 'ṣ' | 'š' => "sh",
-            'ṭ' => "t",
-            'ḍ' => "d",
-            'ṇ' | 'ñ' | 'ṅ' | 'ṃ' | 'ṁ' => "n",
-            'ḷ' | 'ḻ' => "l",
-            'ṛ' | 'ṟ' => "r",
-            'ç' | 'č' => "ch",
-            _ => "",
-        };
-        self.out.extend_from_slice(plain.as_bytes());
+        self.out.extend_from_slice(plain_latin(letter).as_bytes());
     }
 
     fn close(&mut self) {

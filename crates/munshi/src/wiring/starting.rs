@@ -111,8 +111,11 @@ impl InstallationOnboarding {
     async fn own(&self, tenant: TenantId, owner: ContactAddress) -> Result<(), ApiError> {
         let (ids, now) = (self.ids.clone(), self.clock.now());
         let unit = move |tx: &mut Tx<'_>| {
-            let met = persons::find_or_add(tx, &ids, &[owner], "", now)?;
-            persons::put(tx, &Person { role: Some(Role::Owner), ..met.person })
+            let met = persons::find_or_add(tx, &ids, std::slice::from_ref(&owner), "", now)?;
+            let person = met.person.id;
+            persons::put(tx, &Person { role: Some(Role::Owner), ..met.person })?;
+            // It is this very browser that is to be the owner's.
+            persons::add_address(tx, person, &owner)
         };
         Ok(self.db.write(tenant, unit).await?)
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use munshi_schema::Schema;
-use munshi_types::{Autonomy, Conduct, SendArguments, ToolSpec, is_unseen};
-use serde_json::{Value, json};
+use munshi_types::{Autonomy, Conduct, Egress, SendArguments, ToolSpec, is_unseen};
+use serde_json::{Map, Value, json};
 
 use crate::audit::canonical;
 
@@ -111,6 +111,22 @@ impl CompiledTool {
         named_in(&self.spec.parameters, argument)
     }
 
+    /// Whether what it is given leaves the house where nobody has allowed that for good.
+    pub(super) fn carries_away(&self) -> bool {
+        self.connector.maker == ConnectorOrigin::Foreign && self.spec.egress != Egress::Allow
+    }
+
+    /// How many names its schema has for arguments, at all depths.
+    pub(super) fn count_names(&self) -> usize {
+        names_in(&self.spec.parameters)
+    }
+
+    /// Whether every call has this argument.
+    pub(super) fn requires(&self, argument: &str) -> bool {
+        let required = self.spec.parameters.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|name| name == argument))
+    }
+
     /// Whether an argument of the call itself counts paise, by its declared form: whole numbers of money.
     pub(super) fn counts_paise(&self, argument: &str) -> bool {
         let property = self.spec.parameters.get("properties").and_then(|all| all.get(argument));
@@ -176,6 +192,17 @@ fn unsound(value: &Value) -> Option<&'static str> {
             .then_some("a number is past 2^53: give it as text"),
         Value::Array(items) => items.iter().find_map(unsound),
         Value::Object(inner) => inner.iter().find_map(|(key, item)| nul(key).or_else(|| unsound(item))),
+    }
+}
+
+fn names_in(schema: &Value) -> usize {
+    match schema {
+        Value::Array(items) => items.iter().map(names_in).sum(),
+        Value::Object(inner) => {
+            let own = inner.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+            own + inner.values().map(names_in).sum::<usize>()
+        }
+        _ => 0,
     }
 }
 

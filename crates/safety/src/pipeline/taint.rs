@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use munshi_lang::fold;
 use munshi_lang::number::Number;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::known::CompiledTool;
 use super::numbers;
@@ -31,6 +31,9 @@ pub struct Taint {
     /// was noted counts as one that does.
     #[serde(default = "is_private")]
     pub holds_private: bool,
+    /// How many choices of yes or no the run's calls have left to the model so far, where they left without a question.
+    #[serde(default)]
+    pub choices: u32,
 }
 
 const fn is_private() -> bool {
@@ -74,26 +77,26 @@ const CHOICES_OF_A_SMALL: u32 = SMALL.ilog2() + 1;
 /// So many choices of yes or no may one call leave to the model, whatever its fields are. More could spell what the run
 /// has read: a phone number takes 33.
 const MOST_CHOICES: u32 = 24;
+/// So many may all calls of a run leave to it together.
+const MOST_CHOICES_OF_A_RUN: u32 = 48;
+/// As it was written, in small letters, or with capitals where a sentence or a name has them.
+const CHOICES_OF_PLAIN_CASE: u32 = 2;
 
 impl Taint {
     /// Whether something in the arguments may be what the run has read: a text that does not stand in the principal's own
     /// words, a number that neither does nor is small, the name of a field that is neither theirs nor the tool's. What the
-    /// tool itself lists, and switches, are nobody's data unless there are many of them.
+    /// tool itself lists, switches, and which of the principal's words are picked, are nobody's data unless there are many
+    /// such choices, here or in the run's calls before.
     pub(super) fn may_be_in(&self, arguments: &Value, tool: &CompiledTool) -> bool {
         let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
         let is_named = |name: &str| tool.names(name);
         let Value::Object(fields) = arguments else { return true };
-        let listed = |field: &str, value: &Value| {
-            let count = tool.listed_with(field, value)?;
-            Some(u32::try_from(count).unwrap_or(u32::MAX).max(1).ilog2() + 1)
-        };
-        let choices =
-            fields.iter().map(|(field, value)| listed(field, value).unwrap_or_else(|| choices(value)));
-        if choices.fold(0, u32::saturating_add) > MOST_CHOICES {
+        let choices = count_choices(fields, tool, &words);
+        if choices > MOST_CHOICES || self.choices.saturating_add(choices) > MOST_CHOICES_OF_A_RUN {
             return true;
         }
         let told: Vec<(&String, &Value)> =
-            fields.iter().filter(|(field, value)| listed(field, value).is_none()).collect();
+            fields.iter().filter(|(field, value)| tool.listed_with(field, value).is_none()).collect();
         if told.iter().any(|(field, value)| {
             !(is_named(field) || stands(field, &words)) || !texts_are_theirs(value, &words, &is_named)
         }) {
@@ -106,17 +109,87 @@ impl Taint {
             !numbers_stand(&without_small(value), &numbers, unit, &is_named)
         })
     }
+
+    /// Notes a call that left without a question, so that the run's next ones have so much less to choose. What somebody
+    /// was asked about is theirs to send.
+    pub fn note_choices(&mut self, arguments: &Value, tool: &CompiledTool) {
+        let Value::Object(fields) = arguments else { return };
+        if tool.carries_away() && !self.may_be_in(arguments, tool) {
+            let words: Vec<Own> = self.own_words.iter().map(|text| Own::of(text)).collect();
+            self.choices = self.choices.saturating_add(count_choices(fields, tool, &words));
+        }
+    }
 }
 
-/// How many choices of yes or no a value leaves to whoever writes it, where its text is the principal's: at least whether
-/// it stands there at all.
-fn choices(value: &Value) -> u32 {
+/// How many choices of yes or no a call leaves to whoever writes it: which of the fields are there, and what is in them.
+fn count_choices(fields: &Map<String, Value>, tool: &CompiledTool, words: &[Own]) -> u32 {
+    let names = tool.count_names();
+    let free = fields.keys().filter(|field| !tool.requires(field)).count();
+    let values = fields.iter().map(|(field, value)| match tool.listed_with(field, value) {
+        Some(listed) => bits(listed),
+        None => choices(value, names, words),
+    });
+    values.fold(presence(free, names), u32::saturating_add)
+}
+
+/// How many choices of yes or no lead to one of so many.
+fn bits(count: usize) -> u32 {
+    count.max(1).ilog2() + 1
+}
+
+/// Which of the names are there: each is or is not, or each that is was picked among all.
+fn presence(there: usize, names: usize) -> u32 {
+    let each = u32::try_from(names).unwrap_or(u32::MAX);
+    let picked = u32::try_from(there).unwrap_or(u32::MAX).saturating_mul(bits(names));
+    each.min(picked)
+}
+
+/// How many choices a value leaves, where its text is the principal's: at least whether it stands there at all.
+fn choices(value: &Value, names: usize, words: &[Own]) -> u32 {
     match value {
         Value::Number(_) => CHOICES_OF_A_SMALL,
-        Value::Null | Value::Bool(_) | Value::String(_) => 1,
-        Value::Array(items) => items.iter().map(choices).fold(1, u32::saturating_add),
-        Value::Object(inner) => inner.values().map(choices).fold(1, u32::saturating_add),
+        Value::Null | Value::Bool(_) => 1,
+        Value::String(text) => text_choices(text, words),
+        Value::Array(items) => {
+            items.iter().map(|item| choices(item, names, words)).fold(1, u32::saturating_add)
+        }
+        Value::Object(inner) => inner
+            .values()
+            .map(|item| choices(item, names, words))
+            .fold(presence(inner.len(), names).saturating_add(1), u32::saturating_add),
     }
+}
+
+/// Where in the words a text was cut out, and how it is written: each letter could carry one choice where it is written
+/// otherwise than a person would.
+fn text_choices(text: &str, words: &[Own]) -> u32 {
+    if text.is_empty() {
+        return 1;
+    }
+    let count: usize = words.iter().map(|said| said.words.len()).sum();
+    let cuts = bits(count.saturating_mul(count.saturating_add(1)) / 2);
+    let lower = text.to_lowercase();
+    let written = if words.iter().any(|said| said.written.contains(text)) {
+        0
+    } else if has_plain_case(text, &lower) && words.iter().any(|said| said.text.contains(&lower)) {
+        CHOICES_OF_PLAIN_CASE
+    } else {
+        u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+    };
+    cuts.saturating_add(written)
+}
+
+/// In small letters, or with a capital at the beginning of the whole or of every word.
+fn has_plain_case(text: &str, lower: &str) -> bool {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
+            .unwrap_or_default()
+    };
+    let every_word = lower.split(' ').map(capital).collect::<Vec<_>>().join(" ");
+    text == lower || text == capital(lower) || text == every_word
 }
 
 /// As [`texts_stand`], where a switch is no matter.
@@ -160,36 +233,67 @@ pub(super) struct ArgumentFacts<'t> {
 
 /// One message of the principal.
 struct Own {
-    keys: Vec<String>,
+    words: Vec<OwnWord>,
+    /// As they wrote it.
+    written: String,
     /// In small letters, with its signs.
     text: String,
 }
 
+/// One word of it, as it may be compared.
+struct OwnWord {
+    /// As it sounds, where every letter of it has a sound.
+    sound: Option<String>,
+    exact: String,
+}
+
 impl Own {
     fn of(text: &str) -> Self {
-        Self { keys: keys(text), text: text.to_lowercase() }
+        // Joiners shape letters, and whoever writes a word again may leave them out.
+        let words = split(text).map(|word| {
+            let sound = sound(&word.replace(['\u{200c}', '\u{200d}'], ""));
+            OwnWord { sound, exact: word.to_lowercase() }
+        });
+        Self { words: words.collect(), written: text.to_owned(), text: text.to_lowercase() }
     }
 
     /// The words in their order, in any script. Signs and line breaks change what a value means (`-500`, `../7`), so a
     /// value that has any must stand there as it is.
-    fn holds(&self, wanted: &[String], text: &str) -> bool {
-        self.keys.windows(wanted.len().max(1)).any(|part| part == wanted)
-            && (text.chars().all(|c| c.is_alphanumeric() || c == ' ' || is_mark(c))
-                || self.text.contains(&text.to_lowercase()))
+    fn holds(&self, wanted: &[WantedWord], text: &str) -> bool {
+        self.words.windows(wanted.len().max(1)).any(|part| {
+            part.len() == wanted.len() && part.iter().zip(wanted).all(|(own, wanted)| wanted.is(own))
+        }) && (text.chars().all(|c| c.is_alphanumeric() || c == ' ' || is_mark(c))
+            || self.text.contains(&text.to_lowercase()))
     }
 }
 
-fn keys(text: &str) -> Vec<String> {
-    text.split(|c: char| !(c.is_alphanumeric() || is_mark(c)))
-        .filter(|word| !word.is_empty())
-        .map(key)
-        .collect()
+/// One word of a value.
+enum WantedWord {
+    Sound(String),
+    /// It has digits, or letters that have no sound here: nothing may be left out of it.
+    Exact(String),
 }
 
-/// Folding is for words: it knows no digits, and what it leaves nothing of stands for itself.
-fn key(word: &str) -> String {
-    let folded = if word.chars().any(char::is_numeric) { String::new() } else { fold::key(word) };
-    if folded.is_empty() { word.to_lowercase() } else { folded }
+impl WantedWord {
+    fn of(word: &str) -> Self {
+        sound(word).map_or_else(|| Self::Exact(word.to_lowercase()), Self::Sound)
+    }
+
+    fn is(&self, own: &OwnWord) -> bool {
+        match self {
+            Self::Sound(sound) => own.sound.as_ref() == Some(sound),
+            Self::Exact(exact) => *exact == own.exact,
+        }
+    }
+}
+
+fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !(c.is_alphanumeric() || is_mark(c))).filter(|word| !word.is_empty())
+}
+
+/// What a word sounds like. None where something of it would be left out, or all.
+fn sound(word: &str) -> Option<String> {
+    fold::has_only_known_letters(word).then(|| fold::key(word)).filter(|key| !key.is_empty())
 }
 
 /// Vowel signs and joiners belong to the word before them.
@@ -232,7 +336,7 @@ fn texts_stand(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> bool) ->
 
 /// Nobody says a space before or behind, and to a tool it may be another value.
 fn stands(text: &str, words: &[Own]) -> bool {
-    let wanted = keys(text);
+    let wanted: Vec<WantedWord> = split(text).map(WantedWord::of).collect();
     !wanted.is_empty() && text.trim() == text && words.iter().any(|said| said.holds(&wanted, text))
 }
 

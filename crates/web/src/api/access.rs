@@ -180,13 +180,13 @@ impl AuthorizedCaller {
     /// Who answers for a key that is made with this one. One that somebody made for another person makes none itself: such
     /// a key would outlive its true maker's rights.
     pub(crate) fn maker(&self) -> Result<KeyMaker, ApiError> {
-        let KeyMaker { name, person } = self.caller.maker.clone();
+        let KeyMaker { name, person, .. } = self.caller.maker.clone();
         match (self.caller.principal.person, person) {
             (Some(own), Some(maker)) if own != maker => {
                 Err(ApiError::new(ApiErrorCode::Forbidden, "This key was made with somebody else's key and makes none itself.")
                     .hint("Make the key with one of the person's own, in the account's pages, or with `munshi key add`."))
             }
-            (own, maker) => Ok(KeyMaker { name, person: own.or(maker) }),
+            (own, maker) => Ok(KeyMaker { name, person: own.or(maker), key: Some(self.caller.key) }),
         }
     }
 

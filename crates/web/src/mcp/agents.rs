@@ -57,7 +57,7 @@ pub(crate) async fn ask(
         locale: None,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: None, client: Some(client_of(key)) },
+        screen: ClientScreen { seen: None, client: Some(client_of(key)), ..ClientScreen::default() },
     };
     munshi_agent::fit::check(&inbound)?;
     // Whoever the key talks for elsewhere: what comes here is written by a model.

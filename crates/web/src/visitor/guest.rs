@@ -13,11 +13,13 @@ use munshi_identity::{Person, persons};
 use munshi_store::Tx;
 use munshi_tiers::BindingResolution;
 use munshi_types::{InboundSender, PersonId, RunId};
+use sha2::{Digest, Sha256};
 
 use super::here::find_seat;
 use super::origin::{PageOrigin, foreign};
 use super::place;
 use super::token::VisitorToken;
+use crate::account::cookies::{self, SIGN_IN};
 use crate::api::Api;
 use crate::api::access::bearer;
 use crate::app::App;
@@ -43,6 +45,8 @@ pub(crate) struct PageVisitor {
     pub(crate) origin: PageOrigin,
     /// None where nobody knows it, as in a test without a socket.
     pub(crate) address: Option<IpAddr>,
+    /// Which browser or program of theirs it is: a digest of what it proves itself with. None for one that is new.
+    pub(crate) client: Option<String>,
 }
 
 impl FromRequestParts<App> for PageVisitor {
@@ -68,8 +72,25 @@ impl PageVisitor {
         let peer = parts.extensions.get::<Peer>();
         let proved = proved(&api, &place, &origin, (peer, &parts.headers)).await?;
         let address = api.client_address(peer, &parts.headers);
-        Ok(Self { api, place, proved, origin, address })
+        let client = client_of(&parts.headers, &origin);
+        Ok(Self { api, place, proved, origin, address, client })
     }
+}
+
+/// Which of somebody's browsers it is: one person may have several pages open, and what one has shown the others have not.
+fn client_of(headers: &HeaderMap, origin: &PageOrigin) -> Option<String> {
+    if let Some(text) = bearer(headers) {
+        return Some(client_id(text));
+    }
+    let signed_in = cookies::read(headers, SIGN_IN, true).or_else(|| cookies::read(headers, SIGN_IN, false));
+    let browser = || VisitorToken::of_cookie(headers, origin.line()).map(|token| client_id(token.reveal()));
+    signed_in.map(client_id).or_else(browser)
+}
+
+/// What tells a client from others: a digest of what it proves itself with, which can't be derived from it.
+pub(crate) fn client_id(credential: &str) -> String {
+    let digest = Sha256::digest(format!("client {credential}").as_bytes());
+    digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A token in the header speaks for itself, on any page; cookies speak on our own alone.

@@ -1,6 +1,7 @@
 //! People through the API.
 
 use munshi_identity::Role;
+use munshi_identity::keys::{KeySpeaker, KeySubject};
 use munshi_test_support::models::ScriptedTurn;
 use serde_json::{Value, json};
 
@@ -58,6 +59,9 @@ on_both! {
         house.post(&path("link"), &staff, ask.clone()).await.refused(403, "forbidden");
         let other = json!({ "session": before["session"], "phone": "+919812345678", "deliver": "you" });
         house.post(&path("link"), &key, other).await.refused(404, "not_found");
+        let program = house.key_speaking(KeySpeaker::Program, house.shop.tenant, KeySubject::Role(Role::Owner), (None, None)).await;
+        let refused = house.post(&path("link"), &program, ask.clone()).await.refused(403, "forbidden");
+        assert!(refused.contains("program"), "{refused}");
         let asked = house.post(&path("link"), &key, ask).await.is(202);
         let code = asked["code"].as_str().unwrap();
         let wrong = if code == "000000" { "000001" } else { "000000" };

@@ -208,6 +208,7 @@ impl AskClient {
             screen: ClientScreen {
                 seen: self.seen_by(who),
                 client: Some(ClientScreen::COMMAND_LINE.to_owned()),
+                ..ClientScreen::default()
             },
         }
     }

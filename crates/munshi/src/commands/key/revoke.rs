@@ -16,6 +16,8 @@ struct Answer {
     key: ApiKeyRecord,
     /// False when it was revoked before.
     changed: bool,
+    /// The names of those that were made with it and are revoked with it.
+    made_with_it: Vec<String>,
 }
 
 pub(super) fn run(context: &CommandContext, which: KeySelectorArguments) -> Result<()> {
@@ -27,11 +29,18 @@ pub(super) fn run(context: &CommandContext, which: KeySelectorArguments) -> Resu
         let telling = Telling { actor, ids: IdGenerator::system(), now: context.now() };
         db.write(tenant.id, move |tx| take_back(tx, &which.key, &telling)).await
     })?;
-    context.output.answer(&answer, |answer, _| match answer.changed {
-        true => {
-            format!("Revoked {}. A running server stops taking it within a second or two.", answer.key.name)
+    context.output.answer(&answer, |answer, _| {
+        let with_it = match &answer.made_with_it[..] {
+            [] => String::new(),
+            names => format!(" With it, since they were made with it: {}.", names.join(", ")),
+        };
+        let name = &answer.key.name;
+        match answer.changed {
+            true => {
+                format!("Revoked {name}. A running server stops taking it within a second or two.{with_it}")
+            }
+            false => format!("{name} was revoked already.{with_it}"),
         }
-        false => format!("{} was revoked already.", answer.key.name),
     })
 }
 
@@ -41,5 +50,9 @@ fn take_back(tx: &mut Tx<'_>, given: &str, telling: &Telling) -> Result<Answer> 
     if revoked.changed {
         telling.tell(tx, "api_key.revoked", &revoked.key)?;
     }
-    Ok(Answer { key: revoked.key, changed: revoked.changed })
+    for child in &revoked.made_with_it {
+        telling.tell(tx, "api_key.revoked", child)?;
+    }
+    let made_with_it = revoked.made_with_it.into_iter().map(|key| key.name).collect();
+    Ok(Answer { key: revoked.key, changed: revoked.changed, made_with_it })
 }

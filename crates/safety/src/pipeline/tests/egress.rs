@@ -19,7 +19,7 @@ fn many_small_choices_carry_as_much_as_a_text() {
     let digits: Vec<String> = (0..10).map(|digit| format!("word {digit}")).collect();
     let forms = [json!({ "type": "boolean" }), json!({ "enum": digits }), json!({ "type": "integer" })];
     let values = [json!(true), json!("word 7"), json!(42)];
-    for ((form, value), few) in forms.iter().zip(&values).zip([24, 6, 3]) {
+    for ((form, value), few) in forms.iter().zip(&values).zip([12, 4, 3]) {
         for (count, expected) in [(few, "apply"), (few + 1, "ask")] {
             let names: Vec<String> = (0..count).map(|number| format!("field_{number}")).collect();
             let all = |of: &Value| {
@@ -37,6 +37,92 @@ fn many_small_choices_carry_as_much_as_a_text() {
             assert_eq!(case.word(), expected, "{count} of {form}");
         }
     }
+}
+
+/// Letters that have no sound here, and joiners, are left out of no word that is sent.
+#[test]
+fn no_script_hides_what_is_sent() {
+    let hidden: String = "Ramesh 4500".bytes().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1)).fold(
+        "r".to_owned(),
+        |mut text, bit| {
+            text.push(if bit == 1 { '\u{200d}' } else { '\u{200c}' });
+            text
+        },
+    );
+    for (text, expected) in [
+        ("rice", "apply"),
+        ("Rice", "apply"),
+        ("price of rice", "apply"),
+        ("riceбалансъРамеша", "ask"),
+        ("rice拉梅什欠四千五百", "ask"),
+        ("riceΡαμες", "ask"),
+        ("rice\u{ff32}\u{ff41}", "ask"),
+        (&format!("{hidden}ice"), "ask"),
+        ("riiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiice", "ask"),
+    ] {
+        for effect in [Effect::Read, Effect::Keyed] {
+            let mut case = Case::of(ToolSpec { egress: Egress::Ask, ..spec(effect) });
+            let arguments = json!({ "id": "42", "to": text });
+            (case.proposal.taint, case.proposal.arguments) =
+                (led("look up 42 and the price of rice for me"), given(arguments));
+            // A write says no more than what was said, whoever spelled it.
+            let is_spelling = effect == Effect::Keyed && text.starts_with("rii");
+            if !is_spelling {
+                assert_eq!(case.word(), expected, "{effect:?} {text}");
+            }
+        }
+    }
+}
+
+/// Which of the person's words are picked, how they are written, and which fields are there are choices, too.
+#[test]
+fn picking_among_a_persons_own_words_is_counted() {
+    let names: serde_json::Map<String, Value> =
+        (0..500).map(|number| (format!("switch_{number}"), json!({ "type": "boolean" }))).collect();
+    let mut properties = names;
+    properties.insert("q".to_owned(), json!({ "type": "string" }));
+    properties.insert("list".to_owned(), json!({ "type": "array", "items": { "type": "string" } }));
+    let many = json!({ "type": "object", "properties": properties });
+    let few = json!({ "type": "object", "required": ["q"], "properties": {
+        "q": { "type": "string" }, "list": { "type": "array", "items": { "type": "string" } } } });
+    let words = "look up the price of rice for me";
+    let picked: Vec<&str> = words.split(' ').cycle().take(22).collect();
+    let switches: serde_json::Map<String, Value> =
+        (0..24).map(|number| (format!("switch_{}", number * 19), json!(true))).collect();
+    for (parameters, arguments, expected) in [
+        (&few, json!({ "q": "price of rice" }), "apply"),
+        (&few, json!({ "q": "Price of rice" }), "apply"),
+        (&few, json!({ "q": "price of rice", "list": ["rice"] }), "apply"),
+        (&few, json!({ "q": "LooK uP tHe PriCe Of RicE" }), "ask"),
+        (&few, json!({ "q": "rice", "list": picked }), "ask"),
+        (&many, Value::Object(switches), "ask"),
+    ] {
+        let mut case = Case::of(ToolSpec {
+            egress: Egress::Ask,
+            scope: "users/7/tool".to_owned(),
+            parameters: parameters.clone(),
+            ..spec(Effect::Read)
+        });
+        (case.proposal.taint, case.proposal.arguments) = (led(words), given(arguments.clone()));
+        assert_eq!(case.word(), expected, "{arguments}");
+    }
+}
+
+/// What several calls carry away together is counted together.
+#[test]
+fn the_calls_of_a_run_share_what_they_may_choose() {
+    let mut case = Case::of(ToolSpec { egress: Egress::Ask, ..spec(Effect::Read) });
+    let arguments = json!({ "id": "42", "to": "rice" });
+    case.proposal.arguments = given(arguments.clone());
+    case.proposal.taint = led("look up 42 and the price of rice for me");
+    let tool = case.proposal.tool.clone().unwrap();
+    let mut calls = 0;
+    while case.word() == "apply" && calls < 20 {
+        case.proposal.taint.note_choices(&arguments, &tool);
+        calls += 1;
+    }
+    assert!((2..10).contains(&calls), "{calls}");
+    assert_eq!(case.word(), "ask");
 }
 
 #[test]

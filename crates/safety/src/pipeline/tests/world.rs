@@ -250,7 +250,18 @@ pub(super) fn arguments(dice: &Dice) -> Value {
     ];
     let mut map = serde_json::Map::new();
     map.insert("id".to_owned(), json!(if dice.one_in(3) { "42" } else { dice.pick(&strings) }));
-    map.insert("to".to_owned(), json!(dice.pick(&["customer", "stranger", "7", THEIR_PHONE])));
+    map.insert(
+        "to".to_owned(),
+        json!(dice.pick(&[
+            "customer",
+            "stranger",
+            "7",
+            THEIR_PHONE,
+            // The person's own word with what no key of a word keeps.
+            "customer\u{431}\u{430}\u{43b}\u{430}\u{43d}\u{441}",
+            "cus\u{200d}\u{200c}tomer",
+        ])),
+    );
     if dice.one_in(2) {
         // A hundred times what was said, as if it were in paise.
         let amounts = [7, 42, 700, 4_200, dice.below(100_000)];
@@ -320,6 +331,7 @@ impl World {
                 sources: if foreign { BTreeSet::from([TaintSource::Connector]) } else { BTreeSet::new() },
                 own_words: vec![dice.pick(&["7 to customer", "pay 42 to stranger", "hello", ""]).to_string()],
                 holds_private: !dice.one_in(4),
+                choices: 0,
             },
             concerns: if dice.one_in(8) {
                 vec![ActConcern { phrase: "ask-large-amount".to_owned(), slots: Vec::new() }]

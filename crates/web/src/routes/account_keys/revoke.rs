@@ -23,8 +23,11 @@ pub(crate) async fn revoke_account_key(
     let unit = move |tx: &mut Tx<'_>| -> Result<_, ApiError> {
         let key = reached(tx, &inside, &id)?;
         let revoked = api.keys.revoke(tx, key.id, telling.now)?;
-        if let Some(revoked) = revoked.filter(|revoked| revoked.changed) {
-            tell(tx, &telling, "api_key.revoked", &revoked.key)?;
+        for one in revoked.iter().filter(|one| one.changed).map(|one| &one.key) {
+            tell(tx, &telling, "api_key.revoked", one)?;
+        }
+        for child in revoked.iter().flat_map(|one| &one.made_with_it) {
+            tell(tx, &telling, "api_key.revoked", child)?;
         }
         Ok(key.name)
     };

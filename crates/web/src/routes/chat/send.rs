@@ -7,10 +7,10 @@ use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use munshi_agent::messages::{self, MessageStatus};
-use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions};
+use munshi_agent::{IngestStatus as Became, MessageReceipt, ReceiveOptions, runs};
 use munshi_safety::rate_limits::RateLimit;
 use munshi_tiers::{AddressResolution, BindingResolution};
-use munshi_types::tier::TierName;
+use munshi_types::tier::{Channel, TierName};
 use munshi_types::{ClientScreen, InboundMessage, InboundTarget, MessageId, PersonId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -141,7 +141,16 @@ async fn inbound(
         return Err(invalid("person", what));
     }
     let place = place(key, &message.binding).await?;
-    let ChatAdmission { person, limits } = admit(key, &speaker, &place).await?;
+    let ChatAdmission { person, limits } = match admit(key, &speaker, &place).await {
+        // What was taken before is answered again, whatever is reached meanwhile.
+        Err(error) if error.code() == ApiErrorCode::TooManyRequests => {
+            match sent_before(key, &place, speaker.channel, &outside_id).await? {
+                true => ChatAdmission { person: None, limits: Vec::new() },
+                false => return Err(error),
+            }
+        }
+        admitted => admitted?,
+    };
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = InboundMessage {
@@ -154,7 +163,7 @@ async fn inbound(
         locale: message.locale,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: message.seen, client: Some(client_of(key)) },
+        screen: ClientScreen { seen: message.seen, client: Some(client_of(key)), ..ClientScreen::default() },
     };
     munshi_agent::fit::check(&inbound)?;
     let key_use = Some(key.usage());
@@ -245,6 +254,18 @@ pub(crate) async fn admit(
     Ok(ChatAdmission { person: found.person.map(|person| person.id), limits })
 }
 
+/// Whether a message of this id was taken here before: of whom, and whether they ask now, is looked at when it is taken in.
+async fn sent_before(
+    key: &AuthorizedCaller,
+    place: &BindingResolution,
+    channel: Channel,
+    outside_id: &str,
+) -> Result<bool, ApiError> {
+    let (binding, outside_id) = (place.binding_id, outside_id.to_owned());
+    let read = move |tx: &mut munshi_store::Tx<'_>| runs::sender_of(tx, binding, channel, &outside_id);
+    Ok(key.api.db.read(key.tenant(), read).await?.is_some())
+}
+
 /// The same id with other words is a mistake, and not the same message.
 pub(crate) async fn same_words(
     api: &ApiState,
@@ -308,6 +329,10 @@ async fn wait(key: &AuthorizedCaller, received: &MessageReceipt) -> Result<Respo
             Ok(Json(SendChatResponse { received, person, fate, outcome }).into_response())
         }
         Err(_) => {
+            // What this turn says is shown by no response: a bare yes that follows answers nothing of it.
+            let message = received.message;
+            let note = move |tx: &mut munshi_store::Tx<'_>| messages::note_unanswered(tx, message);
+            key.api.db.write(received.tenant, note).await?;
             let accepted = ChatReceipt {
                 run: received.run,
                 session: received.session,

@@ -14,7 +14,7 @@ use crate::error::{ApiError, ApiErrorCode};
 use crate::json::Json;
 use crate::views::key::ApiKey;
 
-/// Takes a key back: from then on it opens nothing, on this node at once and elsewhere within two seconds. Also your own.
+/// Takes a key back, with all that were made with it: from then on they open nothing, on this node at once and elsewhere within two seconds. Also your own.
 #[utoipa::path(post, path = "/v1/keys/{id}/revoke", tag = "keys",
     params(("id" = uuid::Uuid, Path, description = "Which one.")),
     responses((status = 200, description = "Revoked, now or before.", body = ApiKey)))]
@@ -37,6 +37,9 @@ pub(crate) async fn revoke_key(
         let revoked = key.api.keys.revoke(tx, id, now)?.ok_or_else(gone)?;
         if revoked.changed {
             tell(tx, &telling, "api_key.revoked", &revoked.key)?;
+        }
+        for child in &revoked.made_with_it {
+            tell(tx, &telling, "api_key.revoked", child)?;
         }
         Ok(revoked.key)
     };

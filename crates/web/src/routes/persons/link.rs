@@ -9,6 +9,7 @@ use munshi_agent::outbox::{ChannelSender, SendFault, SendIdempotency, SendReceip
 use munshi_agent::sessions;
 use munshi_identity::Role;
 use munshi_identity::codes::CodeText;
+use munshi_identity::keys::KeySpeaker;
 use munshi_lang::{Locale, ScriptForm};
 use munshi_store::Tx;
 use munshi_types::tier::Channel;
@@ -45,8 +46,8 @@ pub(crate) enum CodeDeliveryMode {
     /// We send it.
     #[default]
     Us,
-    /// The code is in the answer, and you send it. For a key of an owner: whoever has the code is taken for whoever has
-    /// the phone.
+    /// The code is in the answer, and you send it. For a key of an owner that speaks as a person: whoever has the code is
+    /// taken for whoever has the phone.
     You,
 }
 
@@ -74,6 +75,15 @@ pub(crate) async fn link_person(
     if wish.deliver == CodeDeliveryMode::You && key.role() != Some(Role::Owner) {
         return Err(ApiError::new(ApiErrorCode::Forbidden, "The code itself is for a key of an owner.")
             .hint("Ask an owner of the workspace, or leave `deliver` out."));
+    }
+    if wish.deliver == CodeDeliveryMode::You && key.caller.speaks_as == KeySpeaker::Program {
+        return Err(ApiError::new(
+            ApiErrorCode::Forbidden,
+            "The code itself is not for a program: it would be whomever it names.",
+        )
+        .hint(
+            "Leave `deliver` out, or use a key that speaks as a person: somebody types what is sent with it.",
+        ));
     }
     own_session(&key, id, wish.session).await?;
     let caught = Caught::default();

@@ -7,8 +7,10 @@ use axum::extract::State;
 use axum::http::header::SET_COOKIE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::Response;
-use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions, messages};
+use munshi_agent::{IngestStatus, MessageReceipt, ReceiveOptions, messages, runs};
+use munshi_identity::{Person, persons};
 use munshi_lang::{Locale, detect};
+use munshi_store::Tx;
 use munshi_types::tier::Channel;
 use munshi_types::{ClientScreen, Id, InboundMessage, InboundTarget, MessageId};
 use serde::Deserialize;
@@ -24,7 +26,7 @@ use crate::views::event::ServerEvent;
 use crate::views::outcome::DetailLevel;
 use crate::visitor::admit::{VisitAdmission, VisitRejection, admit, refuse};
 use crate::visitor::challenge::ProofOfWork;
-use crate::visitor::guest::{PageVisitor, PageVisitorIdentity};
+use crate::visitor::guest::{PageVisitor, PageVisitorIdentity, client_id, find};
 use crate::visitor::heard::{VisitEventTranslator, voice_of};
 use crate::visitor::origin::PageOrigin;
 use crate::visitor::token::VisitorToken;
@@ -81,7 +83,15 @@ pub(crate) async fn send_visit_message(
     Json(said): Json<VisitText>,
 ) -> Result<Response, VisitRejection> {
     check(&said)?;
-    let VisitAdmission { person, mut limits } = admit(&guest, &said.message_id, said.proof.as_ref()).await?;
+    let VisitAdmission { person, mut limits } =
+        match admit(&guest, &said.message_id, said.proof.as_ref()).await {
+            Ok(admitted) => admitted,
+            // What was taken before is answered again, whatever is reached meanwhile.
+            Err(rejection) => match sent_before(&guest, &said.message_id).await? {
+                Some(person) => VisitAdmission { person: Some(person), limits: Vec::new() },
+                None => return Err(rejection),
+            },
+        };
     let token = match &guest.proved {
         PageVisitorIdentity::Nothing => {
             let token = new_token(&guest, &said).await?;
@@ -92,6 +102,8 @@ pub(crate) async fn send_visit_message(
         PageVisitorIdentity::Browser(token) => Some(token.clone()),
         PageVisitorIdentity::Person(_) => None,
     };
+    // Somebody new is known by the token that they get from here on.
+    let client = guest.client.clone().or_else(|| token.as_ref().map(|token| client_id(token.reveal())));
     let voice = voice(&guest, &said, &headers).await?;
     let inbound = InboundMessage {
         channel: Channel::Web,
@@ -106,7 +118,7 @@ pub(crate) async fn send_visit_message(
         locale: said.locale,
         sent_at: None,
         reply_to: None,
-        screen: ClientScreen { seen: said.seen, client: None },
+        screen: ClientScreen { seen: said.seen, client, ..ClientScreen::default() },
     };
     let options = ReceiveOptions { limits, ..ReceiveOptions::default() };
     let received = match guest.api.engine.receive_limited(inbound, options).await {
@@ -123,6 +135,18 @@ pub(crate) async fn send_visit_message(
         hand_over(&mut response, &guest, &token);
     }
     Ok(response)
+}
+
+/// Whoever sends a message once more that was taken of them before.
+async fn sent_before(guest: &PageVisitor, message: &str) -> Result<Option<Person>, ApiError> {
+    let (proved, binding, message) = (guest.proved.clone(), guest.place.binding_id, message.to_owned());
+    let read = move |tx: &mut Tx<'_>| {
+        let Some(person) = find(tx, &proved)? else { return Ok(None) };
+        let Some(sender) = runs::sender_of(tx, binding, Channel::Web, &message)? else { return Ok(None) };
+        let is_theirs = persons::living(tx, sender)?.is_some_and(|sender| sender.id == person.id);
+        Ok::<_, ApiError>(is_theirs.then_some(person))
+    };
+    guest.api.db.read(guest.place.tenant, read).await
 }
 
 /// Somebody new's. What it is made of is known to their browser alone.
