@@ -10,8 +10,8 @@ use munshi_llm::{
 use munshi_types::{PersonId, Script, TenantId};
 use serde_json::{Value, json};
 
-use crate::privacy::mask::NOTE;
-use crate::privacy::{
+use crate::mask::NOTE;
+use crate::{
     ConversationMismatch, KnownEntities, PiiKind, ProtectedEntity, PseudonymRedactor, PseudonymTable,
 };
 

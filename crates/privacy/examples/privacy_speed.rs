@@ -1,13 +1,13 @@
 //! What masking a prompt and restoring a reply cost, against a thousand contacts.
 //!
-//! `cargo run --release -p munshi-safety --example privacy_speed`
+//! `cargo run --release -p munshi-privacy --example privacy_speed`
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use munshi_safety::privacy::{
+use munshi_privacy::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
     Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
 };

@@ -5,6 +5,9 @@
 //! through [`PseudonymTable::restore_json`] for the arguments of a tool. Tools get real values, cloud models never do.
 //! Nothing but [`KnownPeopleCache::met`] does I/O.
 //!
+//! Not here: which profile a tenant's policy asks for (`munshi-safety`), sending anything (`munshi-llm`), and the rules on
+//! a reply.
+//!
 //! # Layout
 //! - [`kind`]: what is hidden; `token`: what stands for it meanwhile
 //! - [`known`]: whom a turn knows; [`session`]: which token stands for what; [`mask`], [`restore`]: there and back

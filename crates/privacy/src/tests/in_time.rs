@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use munshi_types::{PersonId, Script, TenantId};
 use uuid::Uuid;
 
-use crate::privacy::{
+use crate::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
     Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
 };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_llm::gateway::Redactor;
 use munshi_llm::{ChatMessage, ChatRequest};
-use munshi_safety::privacy::{
+use munshi_privacy::{
     KnownPeopleCache, PiiKind, ProtectedEntity, ProtectedPeople, PseudonymRedactor, PseudonymTable,
 };
 use munshi_store::Result;

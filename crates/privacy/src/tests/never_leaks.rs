@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::invented::{Invented, SCRIPTS, dressed, endings, frame, invented};
-use crate::privacy::compact::squeeze;
-use crate::privacy::{
+use crate::compact::squeeze;
+use crate::{
     HiddenFields, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer, PseudonymTable,
     Redaction, RedactionProfile, Scrubber, refuse_aadhaar,
 };

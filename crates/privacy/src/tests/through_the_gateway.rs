@@ -19,8 +19,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::invented::{Invented, SCRIPTS, endings, frame, invented};
-use crate::privacy::compact::squeeze;
-use crate::privacy::{KnownEntities, PiiKind, ProtectedEntity, PseudonymRedactor, PseudonymTable};
+use crate::compact::squeeze;
+use crate::{KnownEntities, PiiKind, ProtectedEntity, PseudonymRedactor, PseudonymTable};
 
 /// What the cloud model does when it is asked.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! How many names that nobody listed are hidden by what stands beside them, and how much else is.
 //!
-//! `cargo run -p munshi-safety --example privacy_recall [utterances.jsonl]`: with a file of lines such as
+//! `cargo run -p munshi-privacy --example privacy_recall [utterances.jsonl]`: with a file of lines such as
 //! `{"lang": "hi", "text": "…", "expected": {"person": "…"}}` those are measured, too.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use munshi_lang::fold;
-use munshi_safety::privacy::{KnownEntities, PiiMasker, PseudonymTable};
+use munshi_privacy::{KnownEntities, PiiMasker, PseudonymTable};
 use munshi_types::{PersonId, Script, TenantId};
 
 /// Names of each script; the first line is of Latin letters.

@@ -1,7 +1,7 @@
 use munshi_types::{PersonId, Script, TenantId};
 use serde_json::json;
 
-use crate::privacy::{
+use crate::{
     ConversationMismatch, KnownEntities, PiiKind, PiiMasker, ProtectedEntity, PseudonymRestorer,
     PseudonymTable,
 };
