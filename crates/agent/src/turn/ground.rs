@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
+use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals};
 use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, OpenReservation};
 use munshi_safety::pipeline::{Taint, TaintSource};
 use munshi_tiers::BindingResolution;
-use munshi_tiers::guardrails::{
-    AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals,
-};
 use munshi_types::tier::LanguageLock;
 use serde_json::Value;
 
