@@ -1,6 +1,6 @@
 //! How well messages are read, against a file of cases with expected readings.
 //!
-//! `cargo run -p munshi-ledger --example sms_measure -- FOLDER` reads `FOLDER/sms_cases.jsonl`, prints every miss and then
+//! `cargo run -p munshi-sms --example sms_measure -- FOLDER` reads `FOLDER/sms_cases.jsonl`, prints every miss and then
 //! the shares in percent.
 
 #![allow(clippy::print_stdout, reason = "the figures are what this prints")]
@@ -8,7 +8,7 @@
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use munshi_ledger::sms::{Payment, PaymentCertainty, PaymentDirection, Sms, SmsReading, read};
+use munshi_sms::{Payment, PaymentCertainty, PaymentDirection, Sms, SmsReading, read};
 use munshi_types::Money;
 use serde_json::Value;
 

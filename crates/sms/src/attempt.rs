@@ -1,7 +1,7 @@
 //! What was only tried, is only wanted, or waits for the owner's word.
 
 use super::lexicon::{SmsWordClass, SmsWordMatch};
-use super::page::ParsedSms;
+use super::parsed_message::ParsedSms;
 
 /// What stops a payment.
 const STOPPED: [&str; 8] =

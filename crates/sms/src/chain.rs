@@ -6,7 +6,7 @@ use super::clean::SmsTokenKind;
 use super::counterparty::is_advice;
 use super::lexicon::SmsWordClass;
 use super::name::accepted;
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 
 /// `UPI/P2M/507812345678/SWIGGY`, `NEFT-UTR-NAME`, `NEFT Cr-IFSC-NAME`: the first piece that is a name.
 pub(crate) fn chain(page: &ParsedSms) -> Option<String> {

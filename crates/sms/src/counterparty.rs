@@ -8,7 +8,7 @@ use super::clean::SmsTokenKind;
 use super::events::SmsEvent;
 use super::lexicon::SmsWordClass;
 use super::name::{LONGEST, accepted, ends_name, name};
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 use super::reading::PaymentDirection;
 
 pub(crate) fn counterparty(page: &ParsedSms, event: &SmsEvent) -> Option<String> {

@@ -5,19 +5,19 @@ use std::cmp::Ordering;
 use munshi_types::Money;
 
 use super::counterparty::counterparty;
+use super::disqualify::veto;
 use super::events::{SmsEvent, SmsEventStrength, events};
 use super::lexicon::SmsWordClass;
-use super::nothing::{has_code, is_request, reason, wants_pin};
+use super::non_payment::{has_code, is_request, reason, wants_pin};
 use super::nouns::implied;
 use super::own;
-use super::page::{AmountRole, ParsedSms, SmsAmount};
-use super::purse::purse;
+use super::own_transfers::purse;
+use super::parsed_message::{AmountRole, ParsedSms, SmsAmount};
 use super::reading::{
     Currency, NonPaymentReason, Payment, PaymentCertainty, PaymentDirection, PaymentDoubt, Sms, SmsReading,
 };
 use super::sender::{self, SmsSenderKind};
 use super::state::SmsEventState;
-use super::veto::veto;
 
 pub(crate) fn decide(page: &ParsedSms, sms: &Sms<'_>) -> SmsReading {
     if has_code(page) {

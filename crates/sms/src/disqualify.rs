@@ -3,8 +3,8 @@
 use super::counterparty::{counterparty, payer};
 use super::events::{SmsEvent, SmsEventStrength};
 use super::lexicon::SmsWordClass;
-use super::nothing::{has_failed, reason};
-use super::page::{AmountRole, ParsedSms, SmsTokenUse};
+use super::non_payment::{has_failed, reason};
+use super::parsed_message::{AmountRole, ParsedSms, SmsTokenUse};
 use super::reading::{NonPaymentReason, PaymentDirection, PaymentDoubt};
 use super::sender::SmsSenderKind;
 use super::state::SmsEventState;

@@ -2,7 +2,7 @@
 
 use super::lexicon::{SmsWordClass, SmsWordMatch};
 use super::nouns::noun;
-use super::page::{AmountRole, ParsedSms, SmsTokenUse};
+use super::parsed_message::{AmountRole, ParsedSms, SmsTokenUse};
 use super::reading::PaymentDirection;
 use super::state::{SmsEventState, state};
 use super::undo::{takes_back, without_undone};
@@ -316,8 +316,9 @@ fn headed(page: &ParsedSms, mark: &SmsWordMatch) -> Option<usize> {
     let sentence = page.sentence(mark.tokens.start);
     let words = (0..page.len()).filter(|at| page.sentence(*at) == sentence).count();
     let next = (mark.tokens.end..page.len()).find(|at| page.sentence(*at) > sentence)?;
-    let first =
-        |amount: &super::page::SmsAmount| amount.role == AmountRole::Moved && amount.tokens.start == next;
+    let first = |amount: &super::parsed_message::SmsAmount| {
+        amount.role == AmountRole::Moved && amount.tokens.start == next
+    };
     let done = mark.class.is_act() || page.beside(mark.tokens.start, SmsWordClass::Success);
     page.amounts.iter().position(first).filter(|_| words <= 4 && done)
 }

@@ -46,7 +46,7 @@ const BY_REFERENCE: char = 'r';
 const BY_THE_REST: char = 's';
 
 /// Letters and digits in small letters; zeros before a number are no part of it.
-pub(crate) fn bare(text: &str) -> String {
+pub fn bare(text: &str) -> String {
     let letters: String =
         text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     letters.trim_start_matches('0').to_owned()

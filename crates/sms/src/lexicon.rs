@@ -131,7 +131,7 @@ struct Lexicon {
     roots: HashMap<String, SmsWordClass>,
 }
 
-static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(include_str!("../../lexicon/sms.txt")));
+static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::read(include_str!("../lexicon/sms.txt")));
 
 impl Lexicon {
     fn read(text: &str) -> Self {
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn every_line_names_a_class_and_no_phrase_has_two() {
         let mut seen = HashMap::new();
-        for line in include_str!("../../lexicon/sms.txt").lines().filter(|line| !line.starts_with('#')) {
+        for line in include_str!("../lexicon/sms.txt").lines().filter(|line| !line.starts_with('#')) {
             let Some((name, phrases)) = line.split_once(':') else {
                 assert!(line.is_empty(), "{line}");
                 continue;

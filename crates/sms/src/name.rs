@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::chain::piece;
 use super::clean::SmsTokenKind;
 use super::lexicon::SmsWordClass;
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 
 /// A name has no more words than this.
 pub(crate) const LONGEST: usize = 7;

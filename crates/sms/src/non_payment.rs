@@ -2,7 +2,7 @@
 
 use super::events::{SmsEvent, SmsEventStrength};
 use super::lexicon::SmsWordClass;
-use super::page::{AmountRole, ParsedSms, SmsTokenUse};
+use super::parsed_message::{AmountRole, ParsedSms, SmsTokenUse};
 use super::reading::NonPaymentReason;
 use super::state::SmsEventState;
 

@@ -1,7 +1,7 @@
 //! Whether a text is one that a bank, card, wallet or biller sent, and not a person's own words.
 
 use super::lexicon::SmsWordClass;
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 
 /// People tell of payments in fewer letters than banks do.
 const SHORTEST: usize = 45;
@@ -22,7 +22,8 @@ const SPEECH: [SmsWordClass; 12] = [
     SmsWordClass::Warning,
 ];
 
-pub(crate) fn is_notice(text: &str) -> bool {
+/// Whether a bank, card, wallet or biller sent the text.
+pub fn is_notice(text: &str) -> bool {
     if text.trim().chars().count() < SHORTEST {
         return false;
     }

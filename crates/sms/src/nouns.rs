@@ -3,7 +3,7 @@
 use super::attempt::{is_attempt, is_needed};
 use super::events::{SmsEvent, SmsEventStrength, amount_of, distance, goes_to_owner, is_own};
 use super::lexicon::{SmsWordClass, SmsWordMatch};
-use super::page::{AmountRole, ParsedSms};
+use super::parsed_message::{AmountRole, ParsedSms};
 use super::reading::PaymentDirection;
 use super::state::{SmsEventState, state};
 use super::undo::takes_back;

@@ -2,7 +2,7 @@
 
 use super::events::SmsEvent;
 use super::lexicon::SmsWordClass;
-use super::page::{AccountTail, ParsedSms, SmsTokenUse};
+use super::parsed_message::{AccountTail, ParsedSms, SmsTokenUse};
 use super::reading::PaymentDirection;
 use super::undo::is_taking;
 

@@ -2,7 +2,7 @@
 
 use super::events::SmsEvent;
 use super::lexicon::SmsWordClass;
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 use super::reading::{OwnTransfer, PaymentDirection};
 
 /// Cash, as banks of each language write it.

@@ -2,7 +2,7 @@
 
 use super::clean::SmsTokenKind;
 use super::lexicon::SmsWordClass;
-use super::page::{AmountRole, ParsedSms, SmsTokenUse};
+use super::parsed_message::{AmountRole, ParsedSms, SmsTokenUse};
 
 /// How far a word like "balance" reaches: "Avl bal in SBI A/c XX1234 as on 12-03-25 18:20 is INR 5".
 const REACH: usize = 18;

@@ -3,7 +3,7 @@
 use super::attempt::is_bidden;
 use super::clean::SmsTokenKind;
 use super::lexicon::{SmsWordClass, SmsWordMatch};
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SmsEventState {

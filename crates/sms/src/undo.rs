@@ -2,7 +2,7 @@
 
 use super::events::SmsEvent;
 use super::lexicon::{SmsWordClass, SmsWordMatch};
-use super::page::{ParsedSms, SmsTokenUse};
+use super::parsed_message::{ParsedSms, SmsTokenUse};
 use super::reading::PaymentDirection;
 
 /// The way of money by a word of undoing, where what it undoes is a credit. Any other comes back.

@@ -1,8 +1,8 @@
-//! The messages in `tests/sms`, each with what must be read in it.
+//! The messages in `tests/messages`, each with what must be read in it.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_ledger::sms::{Payment, PaymentDirection, Sms, SmsReading, read};
+use munshi_sms::{Payment, PaymentDirection, Sms, SmsReading, read};
 
 struct Case {
     place: String,
@@ -12,7 +12,7 @@ struct Case {
 }
 
 fn cases() -> Vec<Case> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sms");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/messages");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files

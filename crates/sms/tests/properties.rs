@@ -2,7 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use munshi_ledger::sms::{NonPaymentReason, Payment, PaymentCertainty, Sms, SmsReading, read};
+use munshi_sms::{NonPaymentReason, Payment, PaymentCertainty, Sms, SmsReading, read};
 use proptest::prelude::*;
 
 fn reading(text: &str) -> SmsReading {

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::sms::clean::SmsTokenKind;
-use crate::sms::lexicon::SmsWordClass;
-use crate::sms::page::{AccountTail, ParsedSms, SmsTokenUse};
+use crate::clean::SmsTokenKind;
+use crate::lexicon::SmsWordClass;
+use crate::parsed_message::{AccountTail, ParsedSms, SmsTokenUse};
 
 /// What is kept of an account, however much the message shows: so that one account has one tail.
 const KEPT: usize = 4;

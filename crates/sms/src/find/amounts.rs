@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use munshi_types::Money;
 
-use crate::sms::clean::SmsTokenKind;
-use crate::sms::lexicon::SmsWordClass;
-use crate::sms::page::{AmountRole, ParsedSms, SmsAmount, SmsTokenUse};
-use crate::sms::reading::Currency;
+use crate::clean::SmsTokenKind;
+use crate::lexicon::SmsWordClass;
+use crate::parsed_message::{AmountRole, ParsedSms, SmsAmount, SmsTokenUse};
+use crate::reading::Currency;
 
 const RUPEES: [&str; 40] = [
     "rs",

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use jiff::civil::{Date, Time};
 
-use crate::sms::lexicon::SmsWordClass;
-use crate::sms::page::{ParsedSms, SmsTokenUse};
+use crate::lexicon::SmsWordClass;
+use crate::parsed_message::{ParsedSms, SmsTokenUse};
 
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -1,8 +1,8 @@
 //! Web addresses, mail addresses and payment addresses (`name@bank`).
 
-use crate::sms::clean::SmsTokenKind;
-use crate::sms::lexicon::SmsWordClass;
-use crate::sms::page::{ParsedSms, SmsTokenUse};
+use crate::clean::SmsTokenKind;
+use crate::lexicon::SmsWordClass;
+use crate::parsed_message::{ParsedSms, SmsTokenUse};
 
 const DOMAINS: [&str; 22] = [
     "com", "in", "co", "org", "net", "ly", "io", "me", "gov", "app", "link", "gl", "page", "site", "xyz",

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use crate::sms::clean::SmsTokenKind;
-use crate::sms::lexicon::SmsWordClass;
-use crate::sms::page::{ParsedSms, PaymentReference, SmsTokenUse};
+use crate::clean::SmsTokenKind;
+use crate::lexicon::SmsWordClass;
+use crate::parsed_message::{ParsedSms, PaymentReference, SmsTokenUse};
 
 const SHORTEST: usize = 5;
 
