@@ -1,8 +1,10 @@
-//! Keys, tokens, passwords, one-time codes.
+//! Keys, tokens, passwords, one-time codes. Keys of known makers are those of `munshi_detect`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::LazyLock;
 
+use munshi_detect::secrets::keys;
 use regex::Regex;
 
 use crate::letters::unseen;
@@ -49,20 +51,10 @@ pub(crate) fn rule() -> GuardrailRule {
     }
 }
 
-/// What secrets of well-known makers look like, and keys and passwords inside addresses.
+/// What is a secret by what stands around it: private keys, passwords in addresses, names in the vault.
 static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shapes = [
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s]*(?:-----END [A-Z ]*PRIVATE KEY-----)?",
-        r"\b(?:sk|pk|rk)[-_](?:live|test|proj|ant)?[-_A-Za-z0-9]{16,}",
-        r"\brzp_(?:live|test)_[A-Za-z0-9]{8,}",
-        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,})",
-        r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
-        r"\bAIza[0-9A-Za-z_-]{30,}",
-        r"\bya29\.[0-9A-Za-z_-]{20,}",
-        r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)?",
-        r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-        r"\bhf_[A-Za-z0-9]{20,}",
         r"(?i)\bbearer\s+[A-Za-z0-9._~+/=-]{16,}",
         r"\b[a-z][a-z0-9+]{2,12}://[^\s:/@]+:[^\s/@]+@\S+",
         r"\bvault:[A-Za-z0-9_/.-]+",
@@ -102,10 +94,12 @@ fn shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
         || tokens.traits.unseen
         || tokens.traits.has_sign("-_:")
         || tokens.iter().any(|token| token.is_latin() && token.end - token.start >= SHORTEST_SHAPE);
-    let Some(shapes) = SHAPES.as_ref().filter(|_| may) else { return Vec::new() };
+    if !may {
+        return Vec::new();
+    }
+    let hidden = |span| GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned());
     if !tokens.traits.unseen {
-        let found = shapes.find_iter(text).map(|one| one.range());
-        return found.map(|span| GuardrailFinding::rewritten(span, "a secret", HIDDEN.to_owned())).collect();
+        return spans(text).into_iter().map(hidden).collect();
     }
     let mut seen = String::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
@@ -114,11 +108,19 @@ fn shaped(text: &str, tokens: &GuardrailTokenList) -> Vec<GuardrailFinding> {
         places.extend(std::iter::repeat_n(at, letter.len_utf8()));
     }
     places.push(text.len());
-    let back = |one: regex::Match<'_>| places[one.start()]..places[one.end()];
-    shapes
-        .find_iter(&seen)
-        .map(|one| GuardrailFinding::rewritten(back(one), "a secret", HIDDEN.to_owned()))
-        .collect()
+    spans(&seen).into_iter().map(|span| hidden(places[span.start]..places[span.end])).collect()
+}
+
+/// Where shapes and keys stand. A key within a shape is hidden with it.
+fn spans(text: &str) -> Vec<Range<usize>> {
+    let shapes = SHAPES.iter().flat_map(|shapes| shapes.find_iter(text));
+    let mut spans: Vec<Range<usize>> = shapes.map(|one| one.range()).collect();
+    for key in keys(text) {
+        if !spans.iter().any(|span| span.start <= key.start && key.end <= span.end) {
+            spans.push(key);
+        }
+    }
+    spans
 }
 
 /// Whether the secret of this name has been hidden already, so that what was rewritten is left alone.
@@ -234,6 +236,15 @@ mod tests {
         ] {
             assert_eq!(check("no-secrets", reply, &GuardrailContext::default()).text(), sent);
         }
+    }
+
+    #[test]
+    fn a_key_of_every_known_shape_is_hidden() {
+        let missed = munshi_detect::secrets::KEY_SHAPES.iter().filter(|shape| {
+            let reply = format!("Use {} here.", shape.example());
+            check("no-secrets", &reply, &GuardrailContext::default()).text() != "Use ••• here."
+        });
+        assert_eq!(missed.map(|shape| shape.prefix).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
     #[test]

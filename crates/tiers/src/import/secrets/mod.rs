@@ -102,6 +102,14 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_every_known_shape_is_withheld() {
+        let missed = munshi_detect::secrets::KEY_SHAPES
+            .iter()
+            .filter(|shape| !removed(&format!("use {} there", shape.example()), |_, _| {}).is_empty());
+        assert_eq!(missed.map(|shape| shape.prefix).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+
+    #[test]
     fn honest_lines_stay() {
         for line in [
             "Never ask for a password.",
