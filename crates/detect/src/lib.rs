@@ -8,8 +8,12 @@
 //!
 //! # Layout
 //! - [`secrets`]: keys and tokens of known makers
+//! - [`digits`]: runs of digits, however they are parted
+//! - [`identity_numbers`]: whether digits are an Aadhaar or a card number
 //!
 //! To teach it a maker's key, add its beginning to [`secrets::KEY_SHAPES`]: a test of each of the three crates goes through
 //! that list.
 
+pub mod digits;
+pub mod identity_numbers;
 pub mod secrets;

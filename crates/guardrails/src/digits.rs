@@ -1,7 +1,11 @@
-//! Runs of digits, however they are parted.
+//! Runs of digits in a reply, however they are parted.
+//!
+//! More may lie between two digits here than in `munshi-privacy`: a model that was told not to write a number out puts
+//! pictures and lines into it, and nothing in a reply has to stay for a tool to read.
 
 use std::ops::Range;
 
+use munshi_detect::digits::{DigitGroup, DigitSeparator, count, digit_runs, span};
 use munshi_lang::token::digit;
 
 use super::letters::unseen;
@@ -9,10 +13,7 @@ use super::letters::unseen;
 /// Digits with only separators between them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GuardrailDigitRun {
-    /// Each digit and where it stands.
-    digits: Vec<(u8, Range<usize>)>,
-    /// The digits before which something lies.
-    breaks: Vec<usize>,
+    pub groups: Vec<DigitGroup>,
     /// A plus sign stands before it: a telephone number.
     pub dialled: bool,
 }
@@ -20,78 +21,55 @@ pub(crate) struct GuardrailDigitRun {
 /// So many other characters may lie between two digits of one number.
 const WIDEST: usize = 3;
 
+/// Letters and what makes an amount of a number.
+fn is_other(letter: char) -> bool {
+    letter.is_alphabetic() || matches!(letter, '₹' | '$' | '%')
+}
+
+fn separator(letter: char) -> DigitSeparator {
+    if is_other(letter) {
+        DigitSeparator::End
+    } else if unseen(letter) {
+        DigitSeparator::Unseen
+    } else {
+        DigitSeparator::Sign
+    }
+}
+
 /// The runs of a text.
 pub(crate) fn runs(text: &str) -> Vec<GuardrailDigitRun> {
-    let mut found: Vec<GuardrailDigitRun> = Vec::new();
-    if !text.chars().any(|letter| digit(letter).is_some()) {
-        return found;
-    }
-    let mut between = usize::MAX;
-    let mut dialled = false;
-    for (at, letter) in text.char_indices() {
-        if let Some(value) = digit(letter) {
-            if between > WIDEST || found.is_empty() {
-                found.push(GuardrailDigitRun { dialled, ..GuardrailDigitRun::default() });
-            }
-            if let Some(run) = found.last_mut() {
-                if between > 0 && between <= WIDEST {
-                    run.breaks.push(run.digits.len());
-                }
-                run.digits.push((value, at..at + letter.len_utf8()));
-            }
-            between = 0;
-            dialled = false;
-        } else if letter.is_alphabetic() || matches!(letter, '₹' | '$' | '%') {
-            between = usize::MAX;
-            dialled = false;
-        } else {
-            dialled = letter == '+' || (dialled && !letter.is_alphanumeric());
-            between = between.saturating_add(usize::from(!unseen(letter)));
-        }
-    }
-    found
+    let run = |groups: Vec<DigitGroup>| {
+        let front = text.get(..span(&groups).start).unwrap_or_default().chars().rev();
+        let mut signs = front.take_while(|letter| !letter.is_alphanumeric() && !is_other(*letter));
+        GuardrailDigitRun { dialled: signs.any(|letter| letter == '+'), groups }
+    };
+    digit_runs(text, WIDEST, separator).into_iter().map(run).collect()
 }
 
 impl GuardrailDigitRun {
     pub(crate) fn len(&self) -> usize {
-        self.digits.len()
+        count(&self.groups)
     }
 
-    pub(crate) fn values(&self) -> Vec<u8> {
-        self.digits.iter().map(|(value, _)| *value).collect()
+    /// Where the run stands in the text.
+    pub(crate) fn span(&self) -> Range<usize> {
+        span(&self.groups)
     }
+}
 
-    /// Every stretch of so many digits that begins and ends where a group does.
-    pub(crate) fn windows(&self, length: usize) -> impl Iterator<Item = Range<usize>> {
-        let edge = move |at: usize| at == 0 || at == self.digits.len() || self.breaks.contains(&at);
-        (0..self.digits.len())
-            .map(move |from| from..from + length)
-            .filter(move |window| window.end <= self.digits.len() && edge(window.start) && edge(window.end))
-    }
-
-    /// Where some of the digits stand in the text.
-    pub(crate) fn span(&self, window: &Range<usize>) -> Range<usize> {
-        let start = self.digits.get(window.start).map_or(0, |(_, at)| at.start);
-        let end =
-            window.end.checked_sub(1).and_then(|last| self.digits.get(last)).map_or(start, |(_, at)| at.end);
-        start..end
-    }
-
-    /// The stretch with every digit but the last four hidden.
-    pub(crate) fn masked(&self, text: &str, window: &Range<usize>, shown: usize) -> String {
-        let span = self.span(window);
-        let mut out = String::new();
-        let mut left = window.len();
-        for letter in text.get(span).unwrap_or_default().chars() {
-            if digit(letter).is_some() {
-                out.push(if left > shown { 'X' } else { letter });
-                left -= 1;
-            } else {
-                out.push(letter);
-            }
+/// The groups as the text writes them, with every digit but the last ones hidden.
+pub(crate) fn masked(text: &str, groups: &[DigitGroup], shown: usize) -> String {
+    let mut out = String::new();
+    let mut left = count(groups);
+    for letter in text.get(span(groups)).unwrap_or_default().chars() {
+        if digit(letter).is_some() {
+            out.push(if left > shown { 'X' } else { letter });
+            left -= 1;
+        } else {
+            out.push(letter);
         }
-        out
     }
+    out
 }
 
 #[cfg(test)]
@@ -102,6 +80,8 @@ mod tests {
     fn digits_hold_together_over_spaces_lines_and_pictures() {
         let found = runs("id 2345-6789\n0123 and ४५");
         assert_eq!(found.iter().map(GuardrailDigitRun::len).collect::<Vec<_>>(), [12, 2]);
-        assert_eq!(found[0].masked("id 2345-6789\n0123 and ४५", &(0..12), 4), "XXXX-XXXX\n0123");
+        assert_eq!(masked("id 2345-6789\n0123 and ४५", &found[0].groups, 4), "XXXX-XXXX\n0123");
+        let dialled = |text| runs(text)[0].dialled;
+        assert!(dialled("(+ 91) 98765") && !dialled("+ x 91") && !dialled("91 +"));
     }
 }

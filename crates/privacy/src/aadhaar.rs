@@ -1,10 +1,11 @@
 //! Aadhaar numbers, which are refused at the door: they are neither stored nor sent on.
 
-use super::digits::{DigitGroup, NumberCandidate, fours, is_round, runs, span, values, words_before};
+use super::digits::{NumberCandidate, fours, is_round, runs, words_before};
 use super::kind::{PiiKind, PiiMatch};
 use super::spread;
+use munshi_detect::digits::{DigitGroup, count, span, values, windows};
+use munshi_detect::identity_numbers::is_aadhaar_number;
 use munshi_lang::fold;
-use munshi_lang::sums::verhoeff;
 use munshi_lang::token::{digit, unseen};
 
 /// What the person is told, in the phrasebook.
@@ -68,12 +69,11 @@ pub fn refuse_aadhaar(text: &str) -> Option<PiiMatch> {
 
 /// The Aadhaar numbers of a run.
 pub(super) fn in_run(text: &str, run: &NumberCandidate) -> Vec<PiiMatch> {
-    let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
-    if total < 12 || (run.glued && !is_named(text, run)) {
+    if count(&run.groups) < 12 || (run.glued && !is_named(text, run)) {
         return Vec::new();
     }
     let mut found: Vec<PiiMatch> = Vec::new();
-    for groups in run.windows(12..13) {
+    for groups in windows(&run.groups, 12..13) {
         let range = span(groups);
         if found.last().is_none_or(|last| last.range.end <= range.start) && is_aadhaar(text, run, groups) {
             found.push(PiiMatch { kind: PiiKind::Aadhaar, range });
@@ -103,7 +103,7 @@ pub(super) fn is_word(word: &str) -> bool {
 
 fn is_aadhaar(text: &str, run: &NumberCandidate, groups: &[DigitGroup]) -> bool {
     let digits = values(groups);
-    if !matches!(digits.first(), Some(2..=9)) || !verhoeff(&digits) {
+    if !is_aadhaar_number(&digits) {
         return false;
     }
     let range = span(groups);

@@ -1,19 +1,10 @@
-//! Runs of digits as a text parts them, and what stands before them.
+//! Runs of digits as people part them, and what stands around them. The groups are those of `munshi_detect`; whether they are
+//! an amount or stand in a word decides here alone, since what is hidden must leave amounts to the model.
 
-use std::ops::Range;
-
+use munshi_detect::digits::{DigitGroup, DigitSeparator, digit_runs, span};
 use munshi_lang::fold;
 use munshi_lang::letters::{PlainWord, lettered};
 use munshi_lang::token::{digit, gap, unseen};
-
-/// Digits with nothing seen between them.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct DigitGroup {
-    pub values: Vec<u8>,
-    pub range: Range<usize>,
-    /// What parts it from the group before: a space, a hyphen, a point.
-    pub sign: Option<char>,
-}
 
 /// Groups that may be one number.
 #[derive(Clone, Debug, Default)]
@@ -26,30 +17,6 @@ pub(crate) struct NumberCandidate {
     pub glued: bool,
     /// How many of the groups could be a part of a long number.
     pub fours: usize,
-}
-
-impl NumberCandidate {
-    /// The groups in a row, from every group on, that together have so many digits.
-    pub(crate) fn windows(&self, lengths: Range<usize>) -> impl Iterator<Item = &[DigitGroup]> {
-        (0..self.groups.len()).flat_map(move |from| {
-            let lengths = lengths.clone();
-            let mut total = 0;
-            let ends = self.groups.iter().enumerate().skip(from).map_while(move |(at, group)| {
-                total += group.values.len();
-                (total < lengths.end).then_some((at, total >= lengths.start))
-            });
-            ends.filter(|(_, whole)| *whole).filter_map(move |(at, _)| self.groups.get(from..=at))
-        })
-    }
-}
-
-pub(crate) fn values(groups: &[DigitGroup]) -> Vec<u8> {
-    groups.iter().flat_map(|group| group.values.iter().copied()).collect()
-}
-
-pub(crate) fn span(groups: &[DigitGroup]) -> Range<usize> {
-    let start = groups.first().map_or(0, |group| group.range.start);
-    start..groups.last().map_or(start, |group| group.range.end)
 }
 
 /// Amounts side by side are round: 75000 25000.
@@ -67,100 +34,53 @@ pub(crate) fn fours(groups: &[DigitGroup]) -> usize {
 }
 
 /// Signs that may lie between the groups of one number.
-const fn parts(letter: char) -> bool {
-    matches!(letter, '-' | '.' | '(' | ')' | '–' | '‑' | '\t' | '\n') || gap(letter)
+const fn separator(letter: char) -> DigitSeparator {
+    if unseen(letter) {
+        DigitSeparator::Unseen
+    } else if matches!(letter, '-' | '.' | '(' | ')' | '–' | '‑' | '\t' | '\n') || gap(letter) {
+        DigitSeparator::Sign
+    } else {
+        DigitSeparator::End
+    }
 }
+
+/// So many signs lie between two groups at most.
+const WIDEST: usize = 3;
 
 /// The runs of a text.
 pub(crate) fn runs(text: &str) -> Vec<NumberCandidate> {
-    let mut found: Vec<NumberCandidate> = Vec::new();
-    let mut signs: Vec<char> = Vec::new();
-    let mut before: Option<char> = None;
-    let mut open = false;
-    for (at, letter) in text.char_indices() {
-        // Most of a text lies between numbers.
-        if !open && !before_matters(letter) {
-            before = Some(letter);
-            continue;
-        }
-        if let Some(value) = digit(letter) {
-            let end = at + letter.len_utf8();
-            if !open {
-                let front = text.get(..at).unwrap_or_default();
-                let glued = before.is_some_and(char::is_alphabetic);
-                found.push(NumberCandidate {
-                    plus: front.trim_end_matches(['(', ' ']).ends_with('+'),
-                    amount: is_priced(front),
-                    glued,
-                    ..NumberCandidate::default()
-                });
-            }
-            if let Some(run) = found.last_mut() {
-                match run.groups.last_mut().filter(|_| open && signs.is_empty()) {
-                    Some(group) => {
-                        group.values.push(value);
-                        group.range.end = end;
-                    }
-                    None => run.groups.push(DigitGroup {
-                        values: vec![value],
-                        range: at..end,
-                        sign: signs.first().copied(),
-                    }),
-                }
-            }
-            (open, before) = (true, Some(letter));
-            signs.clear();
-        } else if !unseen(letter) {
-            let next = text.get(at + letter.len_utf8()..).and_then(|rest| rest.chars().next());
-            close(&mut found, (letter, next), &mut open, &mut signs);
-            before = Some(letter);
+    digit_runs(text, WIDEST, separator).into_iter().map(|groups| NumberCandidate::new(text, groups)).collect()
+}
+
+impl NumberCandidate {
+    fn new(text: &str, groups: Vec<DigitGroup>) -> Self {
+        let range = span(&groups);
+        let front = text.get(..range.start).unwrap_or_default();
+        let before = front.chars().rev().find(|letter| !unseen(*letter));
+        let mut rest = text.get(range.end..).unwrap_or_default().chars();
+        let after = rest.find(|letter| !unseen(*letter));
+        let next = rest.next();
+        let is_short = is_short(&groups);
+        // 1,25,000 and 500% and 500/- count something; a list of long numbers does not.
+        let grouped = after == Some(',') && next.and_then(digit).is_some() && is_short;
+        let ended = after == Some('%') || (after == Some('/') && matches!(next, Some('-' | '=')));
+        Self {
+            plus: front.trim_end_matches(['(', ' ']).ends_with('+'),
+            amount: is_priced(front) || grouped || ended || (is_short && follows_comma(front)),
+            glued: before.into_iter().chain(after).any(char::is_alphabetic),
+            fours: fours(&groups),
+            groups,
         }
     }
-    for run in &mut found {
-        let start = run.groups.first().map_or(0, |group| group.range.start);
-        run.fours = fours(&run.groups);
-        run.amount |= is_short(run) && follows_comma(text.get(..start).unwrap_or_default());
-    }
-    found
 }
 
 /// Whether the groups of a run are as short as commas leave them.
-fn is_short(run: &NumberCandidate) -> bool {
-    run.groups.len() == 1 && run.groups.iter().all(|group| group.values.len() < 4)
+fn is_short(groups: &[DigitGroup]) -> bool {
+    groups.len() == 1 && groups.iter().all(|group| group.values.len() < 4)
 }
 
 fn follows_comma(front: &str) -> bool {
     front.strip_suffix(',').is_some_and(|number| number.ends_with(|letter| digit(letter).is_some()))
-}
-
-/// Whether a letter may begin a run, or is not seen.
-fn before_matters(letter: char) -> bool {
-    if letter.is_ascii() { letter.is_ascii_digit() } else { digit(letter).is_some() || unseen(letter) }
-}
-
-/// Takes a letter that is no digit: part of the run, or its end.
-fn close(
-    found: &mut [NumberCandidate],
-    (letter, next): (char, Option<char>),
-    open: &mut bool,
-    signs: &mut Vec<char>,
-) {
-    if !*open {
-        return;
-    }
-    if parts(letter) && signs.len() < 3 {
-        signs.push(letter);
-        return;
-    }
-    if let Some(run) = found.last_mut() {
-        run.glued |= letter.is_alphabetic() && signs.is_empty();
-        // 1,25,000 and 500% and 500/- count something; a list of long numbers does not.
-        let grouped = letter == ',' && next.and_then(digit).is_some() && is_short(run);
-        let ended = letter == '%' || (letter == '/' && matches!(next, Some('-' | '=')));
-        run.amount |= signs.is_empty() && (grouped || ended);
-    }
-    *open = false;
-    signs.clear();
 }
 
 /// Whether a text ends with a currency.
@@ -211,12 +131,5 @@ mod tests {
         assert!(runs("98,76,543,210").iter().all(|run| run.amount));
         assert!(runs("(+91) 98765")[0].plus);
         assert_eq!(words_before("my A/c no. 12", 11), ["no", "k", "a", "my", "ac"]);
-    }
-
-    #[test]
-    fn windows_begin_and_end_with_groups() {
-        let run = &runs("12 3456 7890")[0];
-        let found: Vec<usize> = run.windows(6..11).map(|groups| values(groups).len()).collect();
-        assert_eq!(found, [6, 10, 8]);
     }
 }

@@ -4,12 +4,14 @@
 
 use std::ops::Range;
 
+use munshi_detect::digits::{DigitGroup, count, span, values, windows};
+use munshi_detect::identity_numbers::is_card_number;
 use munshi_lang::letters::lookalike;
 use munshi_lang::sums;
 use munshi_lang::token::{digit, unseen};
 
 use super::aadhaar;
-use super::digits::{DigitGroup, NumberCandidate, is_round, runs, span, values, words_before};
+use super::digits::{NumberCandidate, is_round, runs, words_before};
 use super::kind::{PiiKind, PiiMatch};
 use super::spread;
 
@@ -160,8 +162,7 @@ fn code(word: &str) -> Option<PiiKind> {
 
 /// What a run of digits holds: Aadhaar and card numbers, telephone numbers, accounts.
 fn numbers(text: &str, run: &NumberCandidate, found: &mut Vec<PiiMatch>) {
-    let total: usize = run.groups.iter().map(|group| group.values.len()).sum();
-    if total < 6 {
+    if count(&run.groups) < 6 {
         return;
     }
     let aadhaar = aadhaar::in_run(text, run);
@@ -255,13 +256,10 @@ fn card(run: &NumberCandidate, other: bool) -> Option<Range<usize>> {
     if run.amount || run.plus || other {
         return None;
     }
-    run.windows(13..20).find_map(|groups| {
-        let digits = values(groups);
+    windows(&run.groups, 13..20).find_map(|groups| {
         let shaped = groups.len() == 1
             || groups.iter().take(groups.len() - 1).all(|group| (4..=6).contains(&group.values.len()));
-        let network = matches!(digits.first(), Some(3..=6));
-        let alike = digits.iter().all(|value| Some(value) == digits.first());
-        (shaped && network && !alike && sums::luhn(&digits)).then(|| span(groups))
+        (shaped && is_card_number(&values(groups))).then(|| span(groups))
     })
 }
 
@@ -275,7 +273,7 @@ fn account(run: &NumberCandidate) -> Option<Range<usize>> {
     let fours = run.groups.iter().take_while(|group| group.values.len() == 4).count();
     let rest = run.groups.get(fours).filter(|group| group.values.len() < 4 && run.groups.len() == fours + 1);
     let groups = run.groups.get(..fours + usize::from(rest.is_some()))?;
-    let length = values(groups).len();
+    let length = count(groups);
     ((8..=18).contains(&length) && !is_round(groups)).then(|| span(groups))
 }
 

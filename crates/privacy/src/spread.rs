@@ -1,12 +1,11 @@
 //! Aadhaar numbers whose digits lie apart as other numbers' never do: 2345/6789/0124, 23_45_67_89_01_24.
 
-use std::ops::Range;
-
-use munshi_lang::sums::verhoeff;
-use munshi_lang::token::{digit, unseen};
+use munshi_detect::digits::{DigitGroup, DigitSeparator, count, digit_runs, span, values, windows};
+use munshi_detect::identity_numbers::is_aadhaar_number;
+use munshi_lang::token::unseen;
 
 use super::aadhaar::{OTHERS, is_letter, is_word};
-use super::digits::{DigitGroup, is_priced, is_round, span, values, words_before};
+use super::digits::{is_priced, is_round, words_before};
 use super::kind::{PiiKind, PiiMatch};
 
 /// So many signs lie between two groups at most.
@@ -14,8 +13,7 @@ const WIDEST: usize = 3;
 
 /// Those that the word Aadhaar stands before: in groups of any size, whatever parts them.
 pub(super) fn named(text: &str) -> Vec<PiiMatch> {
-    let is_named = |chain: &[DigitGroup], window: Range<usize>| {
-        let groups = chain.get(window).unwrap_or_default();
+    let is_named = |_: &[DigitGroup], groups: &[DigitGroup]| {
         let start = span(groups).start;
         let glued = text.get(..start).and_then(|front| front.chars().next_back()).is_some_and(is_letter);
         let near = if glued { 1 } else { usize::MAX };
@@ -26,8 +24,7 @@ pub(super) fn named(text: &str) -> Vec<PiiMatch> {
 
 /// Those that nothing names: three fours with one and the same sign between, and nothing beside them.
 pub(super) fn bare(text: &str) -> Vec<PiiMatch> {
-    let is_bare = |chain: &[DigitGroup], window: Range<usize>| {
-        let groups = chain.get(window).unwrap_or_default();
+    let is_bare = |chain: &[DigitGroup], groups: &[DigitGroup]| {
         let range = span(groups);
         let (front, rest) =
             (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
@@ -46,16 +43,13 @@ pub(super) fn bare(text: &str) -> Vec<PiiMatch> {
 }
 
 /// The windows of twelve digits that keep the sum and are wanted, none over another.
-fn found(text: &str, is_wanted: impl Fn(&[DigitGroup], Range<usize>) -> bool) -> Vec<PiiMatch> {
+fn found(text: &str, is_wanted: impl Fn(&[DigitGroup], &[DigitGroup]) -> bool) -> Vec<PiiMatch> {
     let mut all: Vec<PiiMatch> = Vec::new();
     for chain in chains(text) {
-        for window in windows(&chain) {
-            let groups = chain.get(window.clone()).unwrap_or_default();
-            let digits = values(groups);
+        for groups in windows(&chain, 12..13) {
             let range = span(groups);
             let is_free = all.last().is_none_or(|last| last.range.end <= range.start);
-            let keeps = matches!(digits.first(), Some(2..=9)) && verhoeff(&digits);
-            if is_free && keeps && is_wanted(&chain, window) {
+            if is_free && is_aadhaar_number(&values(groups)) && is_wanted(&chain, groups) {
                 all.push(PiiMatch { kind: PiiKind::Aadhaar, range });
             }
         }
@@ -65,50 +59,14 @@ fn found(text: &str, is_wanted: impl Fn(&[DigitGroup], Range<usize>) -> bool) ->
 
 /// Groups of digits with nothing but signs between, a few at a time.
 fn chains(text: &str) -> Vec<Vec<DigitGroup>> {
-    let mut all: Vec<Vec<DigitGroup>> = Vec::new();
-    let (mut open, mut signs) = (false, 0);
-    for (at, letter) in text.char_indices() {
-        if !open && letter.is_ascii() && !letter.is_ascii_digit() {
-            continue;
-        }
-        let Some(value) = digit(letter) else {
-            if open && !unseen(letter) {
-                signs += 1;
-                open = signs <= WIDEST && letter != '\n' && !is_letter(letter);
-            }
-            continue;
-        };
-        if !open {
-            all.push(Vec::new());
-        }
-        let end = at + letter.len_utf8();
-        if let Some(chain) = all.last_mut() {
-            match chain.last_mut().filter(|_| open && signs == 0) {
-                Some(group) => {
-                    group.values.push(value);
-                    group.range.end = end;
-                }
-                None => chain.push(DigitGroup { values: vec![value], range: at..end, sign: None }),
-            }
-        }
-        (open, signs) = (true, 0);
-    }
-    all.retain(|chain| chain.iter().map(|group| group.values.len()).sum::<usize>() >= 12);
-    all
-}
-
-/// The groups in a row that have twelve digits together.
-fn windows(chain: &[DigitGroup]) -> Vec<Range<usize>> {
-    let ends = |from: usize| {
-        let mut total = 0;
-        let rest = chain.iter().enumerate().skip(from);
-        let sums = rest.map(move |(at, group)| {
-            total += group.values.len();
-            (at, total)
-        });
-        sums.take_while(|(_, total)| *total <= 12).last().filter(|(_, total)| *total == 12)
+    let separator = |letter| match letter {
+        letter if unseen(letter) => DigitSeparator::Unseen,
+        letter if letter == '\n' || is_letter(letter) => DigitSeparator::End,
+        _ => DigitSeparator::Sign,
     };
-    (0..chain.len()).filter_map(|from| ends(from).map(|(at, _)| from..at + 1)).collect()
+    let mut all = digit_runs(text, WIDEST, separator);
+    all.retain(|chain| count(chain) >= 12);
+    all
 }
 
 fn is_parted_alike(text: &str, groups: &[DigitGroup]) -> bool {
@@ -146,8 +104,10 @@ fn is_day(groups: &[DigitGroup]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use munshi_lang::sums::verhoeff;
+    use munshi_lang::token::digit;
+
     use super::super::aadhaar::refuse_aadhaar;
-    use super::*;
 
     /// Twelve digits that keep the sum, after these.
     fn completed(front: &str) -> String {

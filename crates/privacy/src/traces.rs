@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use munshi_detect::digits::span;
 use munshi_lang::token::digit;
 use munshi_lang::{DateExpression, UnderstandingContext, understand};
 
@@ -101,12 +102,12 @@ fn numbers(text: &str, found: &mut Vec<PiiMatch>) {
         let digits = first.values.len();
         let sizes: Vec<usize> = run.groups.iter().map(|group| group.values.len()).collect();
         let kind = if sizes == [3, 2, 4] && run.groups.iter().skip(1).all(|group| group.sign == Some('-')) {
-            Some((PiiKind::Ssn, super::digits::span(&run.groups)))
+            Some((PiiKind::Ssn, span(&run.groups)))
         } else if said(RECORDS, 3) && digits > 2 && !run.amount {
             Some((PiiKind::Record, first.range.clone()))
         } else if (digits == 6 || sizes == [3, 3]) && said(&["pin", "pinkod", "pinkode", "pincode", "zip"], 2)
         {
-            Some((PiiKind::Pin, super::digits::span(&run.groups)))
+            Some((PiiKind::Pin, span(&run.groups)))
         } else if said(&["age", "aged", "umar", "umr", "vay"], 2) && is_great(&first.values) {
             Some((PiiKind::Age, first.range.clone()))
         } else {

@@ -1,13 +1,18 @@
 //! Numbers that stand for a person: Aadhaar, PAN, cards. The last four are shown, no more.
+//!
+//! What such numbers are, `munshi_detect` says. The words that speak for or against one are the rule's own, from its
+//! lexicon, and so is a PAN with its letters apart: `munshi-privacy` reads words before it by their fold, and a PAN that a
+//! person writes in one piece.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use munshi_lang::sums::{luhn, verhoeff};
+use munshi_detect::digits::{DigitGroup, span, values, windows};
+use munshi_detect::identity_numbers::{is_aadhaar_number, is_card_number};
 use regex::Regex;
 
-use crate::digits::{GuardrailDigitRun, runs};
+use crate::digits::{GuardrailDigitRun, masked, runs};
 use crate::lexicon::NamedWordClass;
 use crate::rule::{
     GuardrailCheck, GuardrailFinding, GuardrailRule, GuardrailScope, GuardrailSeverity, GuardrailTier,
@@ -40,21 +45,17 @@ fn check(view: &GuardrailView<'_>) -> Vec<GuardrailFinding> {
         return found;
     }
     for run in runs(view.text).iter().filter(|run| run.len() >= 12) {
-        let values = run.values();
-        let named = |window: &Range<usize>| is_named(view, &run.span(window));
-        let aadhaar =
-            run.windows(12).filter(|window| is_aadhaar(run, &values[window.clone()]) && named(window));
-        let aadhaar: Vec<Range<usize>> = aadhaar.collect();
-        let card = (13..=19)
-            .flat_map(|length| run.windows(length))
-            .filter(|window| is_card(&values[window.clone()]));
-        let card: Vec<Range<usize>> = card.collect();
-        for (windows, what) in [(card, "a card number"), (aadhaar, "an Aadhaar number")] {
-            for window in windows {
+        let mut cards: Vec<&[DigitGroup]> =
+            (13..=19).flat_map(|length| windows(&run.groups, length..length + 1)).collect();
+        cards.retain(|groups| is_card_number(&values(groups)));
+        let mut aadhaar: Vec<&[DigitGroup]> = windows(&run.groups, 12..13).collect();
+        aadhaar.retain(|groups| is_aadhaar(run, &values(groups)) && is_named(view, &span(groups)));
+        for (windows, what) in [(cards, "a card number"), (aadhaar, "an Aadhaar number")] {
+            for groups in windows {
                 // The last four of a number in the middle of others may be the first four of the next.
-                let shown = if window.end == run.len() { 4 } else { 0 };
-                let masked = run.masked(view.text, &window, shown);
-                found.push(GuardrailFinding::rewritten(run.span(&window), what, masked));
+                let shown = if span(groups).end == run.span().end { 4 } else { 0 };
+                let masked = masked(view.text, groups, shown);
+                found.push(GuardrailFinding::rewritten(span(groups), what, masked));
             }
         }
     }
@@ -74,14 +75,8 @@ fn mask(letter: char, hidden: bool) -> char {
 
 /// Twelve digits, none of them a country code before a telephone number, that keep the sum.
 fn is_aadhaar(run: &GuardrailDigitRun, digits: &[u8]) -> bool {
-    let mobile = digits.starts_with(&[9, 1]) && digits.get(2).is_some_and(|third| *third >= 6) && run.dialled;
-    digits.first().is_some_and(|first| *first >= 2) && !mobile && verhoeff(digits)
-}
-
-fn is_card(digits: &[u8]) -> bool {
-    let network = digits.first().is_some_and(|first| (3..=6).contains(first));
-    let alike = digits.iter().all(|value| Some(value) == digits.first());
-    network && !alike && luhn(digits)
+    let mobile = run.dialled && matches!(digits, [9, 1, 6..=9, ..]);
+    !mobile && is_aadhaar_number(digits)
 }
 
 /// One number in ten keeps the sum by chance: what is called an order or a payment is one.

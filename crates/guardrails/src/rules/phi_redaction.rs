@@ -192,11 +192,10 @@ fn numbers(view: &GuardrailView<'_>, spans: &mut Vec<Range<usize>>) {
         return;
     }
     for run in runs(view.text) {
-        let all = 0..run.len();
         let long = run.len() == 14 && (account || told);
         let telephone = told && (run.len() == 10 || run.len() == 12 && run.dialled);
         if long || telephone {
-            spans.push(run.span(&all));
+            spans.push(run.span());
         }
     }
 }

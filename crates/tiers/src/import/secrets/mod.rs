@@ -89,6 +89,7 @@ mod tests {
             "https://api.example/v1?access_token=9f8e7d6c5b4a",
             "my card 378282246310005",
             "234123412346",
+            "२३४५ ६७८९ ०१२४",
         ] {
             let mut seen = Vec::new();
             let safe = removed(&format!("before\n{line}\nafter"), |at, kind| seen.push((at, kind)));

@@ -2,8 +2,10 @@
 
 use std::sync::LazyLock;
 
+use munshi_detect::digits::{DigitGroup, DigitSeparator, digit_runs, span, values};
 use munshi_detect::secrets::keys;
 use munshi_lang::sums;
+use munshi_lang::token::unseen;
 use regex::Regex;
 
 /// What only an import suspects: a bot's token of any length, a key of 32 hexadecimal digits or more, the first part of
@@ -14,9 +16,6 @@ static SHAPES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
-/// A permanent account number.
-static PAN: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b[a-z]{3}[abcfghjlpt][a-z][0-9]{4}[a-z]\b").ok());
 
 pub(super) fn is_key(line: &str) -> bool {
     !keys(line).is_empty()
@@ -46,49 +45,36 @@ pub(super) fn is_address_with_password(line: &str) -> bool {
     })
 }
 
-/// A permanent account number, an Aadhaar number or a card's.
+/// A permanent account number, an Aadhaar number or a card's. In doubt a line is withheld, so twelve and sixteen digits in
+/// fours count whatever sum they keep, and a card of any network does: `munshi_detect::identity_numbers` is stricter.
 pub(super) fn is_identity_number(line: &str) -> bool {
-    PAN.as_ref().is_some_and(|pan| pan.is_match(line)) || runs(line).any(|run| is_numbered(&run))
+    line.split(|letter: char| !letter.is_ascii_alphanumeric()).any(sums::pan)
+        || digit_runs(line, 1, separator).iter().any(|run| !is_dialled(line, run) && is_numbered(run))
 }
 
-/// Digits in a row, with where they were set apart.
-#[derive(Default)]
-struct Run {
-    digits: Vec<u8>,
-    gaps: Vec<usize>,
-    /// As telephone numbers begin.
-    after_plus: bool,
-}
-
-fn runs(line: &str) -> impl Iterator<Item = Run> {
-    let mut runs = vec![Run::default()];
-    let mut last = ' ';
-    for letter in line.chars() {
-        let Some(run) = runs.last_mut() else { break };
-        match letter {
-            '0'..='9' => {
-                if run.digits.is_empty() {
-                    run.after_plus = last == '+';
-                }
-                run.digits.push(u8::try_from(u32::from(letter) - u32::from('0')).unwrap_or(0));
-            }
-            ' ' | '-' if last.is_ascii_digit() => run.gaps.push(run.digits.len()),
-            _ => runs.push(Run::default()),
-        }
-        last = letter;
+fn separator(letter: char) -> DigitSeparator {
+    match letter {
+        ' ' | '-' => DigitSeparator::Sign,
+        letter if unseen(letter) => DigitSeparator::Unseen,
+        _ => DigitSeparator::End,
     }
-    runs.into_iter().filter(|run| !run.digits.is_empty() && !run.after_plus)
 }
 
-fn is_numbered(run: &Run) -> bool {
-    let Run { digits, gaps, .. } = run;
-    let in_fours = gaps.iter().all(|at| at % 4 == 0);
+/// As telephone numbers begin.
+fn is_dialled(line: &str, run: &[DigitGroup]) -> bool {
+    line.get(..span(run).start).is_some_and(|front| front.ends_with('+'))
+}
+
+fn is_numbered(run: &[DigitGroup]) -> bool {
+    let digits = values(run);
+    let whole = run.len().saturating_sub(1);
+    let in_fours = run.iter().take(whole).all(|group| group.values.len().is_multiple_of(4));
     // `91 98123 45678` is a telephone.
     let is_phone = digits.starts_with(&[9, 1]) && !in_fours;
     match digits.len() {
-        12 => in_fours || (!is_phone && sums::verhoeff(digits)),
-        16 => in_fours || sums::luhn(digits),
-        13..=19 => sums::luhn(digits),
+        12 => in_fours || (!is_phone && sums::verhoeff(&digits)),
+        16 => in_fours || sums::luhn(&digits),
+        13..=19 => sums::luhn(&digits),
         _ => false,
     }
 }
