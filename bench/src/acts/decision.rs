@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use munshi_identity::{Principal, Role};
+use munshi_privacy::RedactionProfile;
 use munshi_safety::pipeline::{
     ActVerdict, CheckedArguments, CompiledTool, ConsentGrant, ConsentReason, DecisionStore, ExhaustedLimit,
     PolicyRequest, Proposal, ProposalMode, Taint, TaintSource, decide,
 };
-use munshi_safety::privacy::RedactionProfile;
 use munshi_types::{Effect, IdGenerator, TenantId, TenantStatus};
 use serde_json::json;
 

@@ -171,7 +171,7 @@ fn turns(db: &Db, clock: &Arc<dyn Clock>, house: PackRegistry) -> Result<Turns> 
         .map(|tool| Arc::new(tool.known.spec.clone()))
         .collect();
     let mut book = house.book.clone();
-    munshi_tiers::guardrails::add_phrases(&mut book)?;
+    munshi_guardrails::add_phrases(&mut book)?;
     let target = ModelTarget::offline();
     let route = ModelRoute {
         targets: [(Capability::Default, vec![target.name.clone()])].into(),

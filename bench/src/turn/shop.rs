@@ -83,7 +83,7 @@ impl Shop {
         let queue = JobQueue::new(clock.clone(), ids.clone());
         let desk = IngestServices { governor: Arc::new(governor), queue: queue.clone(), ids, holder: None };
         let mut book = Phrasebook::core()?;
-        munshi_tiers::guardrails::add_phrases(&mut book)?;
+        munshi_guardrails::add_phrases(&mut book)?;
         let mut target = target(model, "mock");
         target.dialect.stream = false;
         let turns = Turns::new(TurnEngineParts {

@@ -21,7 +21,7 @@ pub(crate) use self::rows::{add, carry, drop_body, find};
 use std::sync::Arc;
 
 use munshi_llm::chat::ToolChoice;
-use munshi_safety::privacy::refuse_aadhaar;
+use munshi_privacy::refuse_aadhaar;
 use munshi_types::{ToolName, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

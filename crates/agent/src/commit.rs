@@ -2,13 +2,13 @@
 //!
 //! Locks are taken in one order everywhere: quota, session, run, and the audit last.
 
+use munshi_guardrails::{GuardrailSeverity, GuardrailTier, GuardrailViolation};
 use munshi_llm::calls;
 use munshi_llm::gateway::CallRecord;
 use munshi_safety::acts::DeferredAuditEntries;
 use munshi_safety::approvals;
 use munshi_safety::budget::{BudgetAmount, SettleOutcome};
 use munshi_store::{JsonText, Tx, params};
-use munshi_tiers::guardrails::{self, GuardrailSeverity, GuardrailTier};
 use munshi_types::tier::{Channel, LanguageCode};
 use munshi_types::{
     ApprovalId, BindingId, MessageId, OutboundMessage, ReplyAddress, ReservationId, SessionId, Timestamp,
@@ -110,8 +110,8 @@ pub struct ViolationRecord {
     pub what: String,
 }
 
-impl From<&guardrails::GuardrailViolation> for ViolationRecord {
-    fn from(violation: &guardrails::GuardrailViolation) -> Self {
+impl From<&GuardrailViolation> for ViolationRecord {
+    fn from(violation: &GuardrailViolation) -> Self {
         let tier = match violation.tier {
             GuardrailTier::Human => "human",
             GuardrailTier::Team => "team",

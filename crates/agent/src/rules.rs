@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use munshi_tiers::guardrails::{GuardrailRuleSet, PromptFingerprint};
+use munshi_guardrails::{GuardrailRuleSet, PromptFingerprint};
 use munshi_tiers::{BindingResolution, rule_set};
 use munshi_types::TierId;
 use munshi_types::tier::TierName;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::Permit;
-use munshi_safety::privacy::Scrubber;
 use munshi_tools::{EffectCertainty, LookupOutcome, RemoteToolHandler, ToolFailure, ToolOutput};
 use munshi_types::Effect;
 use serde_json::{Map, Value};

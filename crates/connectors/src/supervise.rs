@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
+use munshi_privacy::Scrubber;
 use munshi_safety::audit::{self, AuditActor, AuditActorKind, AuditEvent, NewAuditEntry};
-use munshi_safety::privacy::Scrubber;
 use munshi_types::{ConnectorName, TenantId};
 use serde_json::json;
 use tokio::sync::{Notify, watch};

@@ -1,6 +1,6 @@
 //! What a prompt should know of a pack's own tables.
 
-use munshi_safety::privacy::ProtectedEntity;
+use munshi_privacy::ProtectedEntity;
 use munshi_store::{Result, Tx};
 use munshi_tiers::prompt::{PersonFact, RecallItem, TenantWord, UntrustedText};
 

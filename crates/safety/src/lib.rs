@@ -4,7 +4,8 @@
 //! it may be done, gets a [`acts::Permit`] without which no tool can be called. What a person must agree to waits in
 //! [`approvals`]; what it may cost is set aside in [`budget`]; what happened stands in [`audit`].
 //!
-//! Not here: tools themselves and calling them (floor 5), and who says what a tool is.
+//! Not here: tools themselves and calling them (floor 6), who says what a tool is, and finding people's data in a text
+//! (`munshi-privacy`).
 //!
 //! # Layout
 //! - [`pipeline`]: the stages, each a file, and the decision; [`policy`]: what a tenant allows
@@ -12,7 +13,6 @@
 //! - [`audit`]: the chain of what happened; [`vault`]: a tenant's secrets
 //! - [`budget`]: plans, limits, what is set aside and what is spent
 //! - [`rate_limits`]: how often something may happen, on all nodes together
-//! - [`privacy`]: what a cloud model may see, and what may leave
 //! - [`Error`]: what can go wrong
 
 pub mod acts;
@@ -22,7 +22,6 @@ pub mod budget;
 mod error;
 pub mod pipeline;
 pub mod policy;
-pub mod privacy;
 pub mod rate_limits;
 pub mod vault;
 

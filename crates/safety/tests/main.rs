@@ -3,7 +3,6 @@
 
 mod audit;
 mod budget;
-mod known_people;
 mod nightly;
 mod support;
 mod tampering;

@@ -5,7 +5,8 @@
 //! leads to a binding and three versions through a [`BindingResolver`], from memory once it was asked for, and a change made
 //! by any process shows within a second.
 //!
-//! Not here: the model, tools and memory that tiers speak of. Nothing here calls a model.
+//! Not here: the model, tools and memory that tiers speak of, and the guardrails themselves (`munshi-guardrails`). Nothing
+//! here calls a model.
 //!
 //! # Layout
 //! - `shape`: what may be written, said once; [`files`]: folders and files; [`draft`]: a tier as it was written
@@ -15,7 +16,7 @@
 //! - [`contract`]: who decides what where tiers disagree; [`prompt`]: three tiers and a moment to one prompt;
 //!   [`fence_key`]: the installation's secret for it
 //! - [`import`]: a workspace of seven markdown files to tiers
-//! - [`guardrails`]: rules that stand in the prompt and run again on the reply; [`rule_set`]: those of a binding
+//! - [`rule_set`]: the guardrails of a binding, which stand in the prompt and run again on the reply
 //! - [`resolve`]: from an address to a binding; [`route()`]: an agent's models; `rows`, `keys`, `events`: the statements
 //!
 //! # To add a key to a tier
@@ -30,7 +31,6 @@ mod error;
 mod events;
 mod fences;
 pub mod files;
-pub mod guardrails;
 pub mod history;
 pub mod import;
 mod keys;

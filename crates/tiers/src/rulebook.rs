@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use munshi_guardrails::{GuardrailParameters, GuardrailRuleSet, PatternRule, price_cooldown};
 use munshi_types::tier::{Agent, GuardrailRef, Human, Team};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::guardrails::{GuardrailParameters, GuardrailRuleSet, PatternRule, price_cooldown};
 
 /// The shipped rules: what each tells the model, by id.
 pub(crate) static SHIPPED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
@@ -84,7 +84,7 @@ pub(crate) fn pattern(tier: &str, rule: &Value) -> Result<PatternRule, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guardrails::GuardrailTier;
+    use munshi_guardrails::GuardrailTier;
     use serde_json::json;
 
     #[test]

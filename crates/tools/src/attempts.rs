@@ -4,8 +4,8 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, Permit};
-use munshi_safety::privacy::Scrubber;
 use munshi_types::Effect;
 use serde_json::json;
 use tokio::time::timeout;

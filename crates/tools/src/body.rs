@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::Permit;
-use munshi_safety::privacy::Scrubber;
 use munshi_store::Tx;
 use munshi_types::ToolName;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::{ActOutcome, Permit, PermitMode};
-use munshi_safety::privacy::Scrubber;
 use munshi_store::Tx;
 
 use crate::body::{ReadToolHandler, ToolFailure, ToolOutput, WriteToolHandler};

@@ -1,6 +1,6 @@
 //! What helps where a tool could not: words to search for, or the things that may have been meant.
 
-use munshi_safety::privacy::Scrubber;
+use munshi_privacy::Scrubber;
 use munshi_types::{FallbackSearch, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! A result as a model may see it: not endless, without secrets, and labelled by where it came from.
 
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::ActOutcome;
 use munshi_safety::pipeline::{ConnectorOrigin, TaintSource};
-use munshi_safety::privacy::Scrubber;
 use munshi_types::ActId;
 use serde_json::{Value, json};
 

@@ -5,8 +5,7 @@
 //! - [`bill`], [`tax`]: invoices and bills of supply, and the tax in them
 //! - [`LedgerPack`]: the pack, with its tools (`tools`), what is confirmed (`check`), what a prompt should know
 //!   (`context`), its `pages` and `commands`, and messages that are read without a model (`forwarded`)
-//! - [`sms`]: messages of banks, UPI apps, cards and wallets, read as payments or as none; [`messages`]: what is booked of
-//!   them
+//! - [`messages`]: what is booked of the messages of banks, UPI apps, cards and wallets, which `munshi-sms` reads
 //! - [`demo`]: a shop that never was, to try things on
 //! - [`Error`]: what a caller can do something about
 
@@ -24,7 +23,6 @@ mod forwarded;
 pub mod messages;
 mod pack;
 mod pages;
-pub mod sms;
 pub mod tax;
 mod tools;
 

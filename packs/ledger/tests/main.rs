@@ -5,5 +5,3 @@ mod books;
 mod counter;
 mod day;
 mod said;
-mod sms_fixtures;
-mod sms_properties;

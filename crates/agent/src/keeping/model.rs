@@ -8,9 +8,9 @@ use munshi_llm::calls::StoredCallLog;
 use munshi_llm::gateway::{CallBilling, CallSubject, Capability, ModelCall, ModelRoute};
 use munshi_llm::{ChatMessage as Said, ChatRequest};
 use munshi_pack::PackTurnContext;
+use munshi_privacy::{ProtectedPeople, PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{self, BudgetLane, DurableBudget};
 use munshi_safety::pipeline::CallerAudience;
-use munshi_safety::privacy::{self, ProtectedPeople, PseudonymRedactor};
 use munshi_store::Tx;
 use munshi_tiers::{AddressResolution, BindingResolution};
 use munshi_types::tier::LanguageCode;
@@ -130,9 +130,8 @@ impl Cheap {
             _ => Script::Latin,
         };
         let known = self.0.people.of(tenant, people);
-        let veil =
-            PseudonymRedactor::new(known, privacy::PseudonymTable::new(tenant, session.person), script)
-                .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()))?;
+        let veil = PseudonymRedactor::new(known, PseudonymTable::new(tenant, session.person), script)
+            .map_err(|crossed| munshi_safety::Error::Invalid(crossed.to_string()))?;
         veil.meet(whom::spoken_of(&SessionEntities::stored(&session.entities)));
         for said in &material.messages {
             let marks: ReplyMarks = serde_json::from_value(said.marks.clone()).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What tools said, as far as the rules for replies rest on it: what there is to buy, amounts, and people.
 
-use munshi_tiers::guardrails::{CatalogItem, GuardrailContext};
+use munshi_guardrails::{CatalogItem, GuardrailContext};
 use munshi_types::Money;
 use serde_json::{Map, Value};
 

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
+use munshi_guardrails::{AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals};
+use munshi_privacy::{PseudonymRedactor, PseudonymTable};
 use munshi_safety::budget::{BudgetAccount, BudgetLane, DurableBudget, OpenReservation};
 use munshi_safety::pipeline::{Taint, TaintSource};
-use munshi_safety::privacy::{self, PseudonymRedactor};
 use munshi_tiers::BindingResolution;
-use munshi_tiers::guardrails::{
-    AllowedLanguage as Allowed, GuardrailContext, GuardrailRuleSet, MessageSignals,
-};
 use munshi_types::tier::LanguageLock;
 use serde_json::Value;
 
@@ -68,13 +66,13 @@ pub(super) fn veil(
     snapshot: &RunSnapshot,
 ) -> Result<PseudonymRedactor> {
     let (tenant, person) = (prepared.principal.tenant, prepared.session.person);
-    let read = |stored: &Option<Value>| -> Option<privacy::PseudonymTable> {
-        let session: privacy::PseudonymTable = serde_json::from_value(stored.clone()?).ok()?;
+    let read = |stored: &Option<Value>| -> Option<PseudonymTable> {
+        let session: PseudonymTable = serde_json::from_value(stored.clone()?).ok()?;
         (session.tenant() == tenant).then_some(session)
     };
     let session = match (read(&snapshot.masked), read(&prepared.session.masked)) {
         (Some(own), Some(all)) => own.with_all_of(all),
-        (own, all) => own.or(all).unwrap_or_else(|| privacy::PseudonymTable::new(tenant, person)),
+        (own, all) => own.or(all).unwrap_or_else(|| PseudonymTable::new(tenant, person)),
     };
     let known = engine.people.of(tenant, &prepared.people);
     let script = prepared.tongue.script();

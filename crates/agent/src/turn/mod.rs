@@ -35,9 +35,9 @@ use std::time::{Duration, Instant};
 
 use munshi_llm::gateway::{InMemoryCallLog, ModelRoute};
 use munshi_pack::PackReading;
+use munshi_privacy::PseudonymRedactor;
 use munshi_safety::budget::RunBudget;
 use munshi_safety::pipeline::{ActConcern, Taint, TaintSource};
-use munshi_safety::privacy::PseudonymRedactor;
 use munshi_tiers::BindingResolution;
 use munshi_tiers::prompt::PromptReport;
 use munshi_tools::FailureHint;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use munshi_identity::{Person, Principal, persons};
 use munshi_pack::{EarlierMessage, EarlierSpeaker, PackRegistry, PackTurnContext, PromptContribution};
+use munshi_privacy::{KnownPeopleCache, ProtectedPeople};
 use munshi_safety::acts::ActServices;
 use munshi_safety::approvals::{self, Approval, ApprovalKind, ApprovalStatus};
 use munshi_safety::budget::{self, OpenReservation, UsagePlan};
 use munshi_safety::pipeline::{ActConcern, CallerAudience, TaintSource};
 use munshi_safety::policy::DataResidency;
-use munshi_safety::privacy::{KnownPeopleCache, ProtectedPeople};
 use munshi_store::Tx;
 use munshi_tiers::prompt::{RecallItem, UtteranceText};
 use munshi_tiers::{BindingResolution, contract};

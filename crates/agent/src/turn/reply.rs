@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use munshi_lang::{Locale, Phrasebook};
-use munshi_tiers::guardrails::{
+use munshi_guardrails::{
     ClearedOutput, GuardrailChecker, GuardrailContext, GuardrailRuleSet, GuardrailSeverity,
     GuardrailViolation, ReplyPiece,
 };
+use munshi_lang::{Locale, Phrasebook};
 
 use crate::event::{EventId, RunEvent};
 use crate::hub::RunChannel;

@@ -217,7 +217,7 @@ fn engine(part: &Part, db: &Db, clock: &Arc<dyn Clock>) -> (TurnEngine, ToolDisp
     let specs = registry.names().map(|name| registry.get(name.as_str()).unwrap().known.spec.clone());
     let price = ModelPrice { input: 1_000, output: 5_000, ..ModelPrice::FREE };
     let mut book = Phrasebook::core().unwrap();
-    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    munshi_guardrails::add_phrases(&mut book).unwrap();
     let queue = JobQueue::new(clock.clone(), ids);
     let engine = TurnEngine::new(TurnEngineParts {
         db: db.clone(),

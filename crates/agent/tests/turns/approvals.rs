@@ -189,7 +189,7 @@ on_both! {
     async fn a_question_whether_to_go_on_has_its_yes_and_no_to_tap(test: TestDb) {
         let english = munshi_lang::Locale::all().find(|voice| voice.code() == "en").unwrap();
         let mut book = munshi_lang::Phrasebook::core().unwrap();
-        munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+        munshi_guardrails::add_phrases(&mut book).unwrap();
         let say = |name: &str| book.say(name, english, &[]).unwrap();
         let asked = format!("You sold tea for ₹20. {}", say("ask-go-ahead"));
         let shop = Shop::open(&test, [ScriptedTurn::text(&asked), ScriptedTurn::text("We open at nine.")]).await;

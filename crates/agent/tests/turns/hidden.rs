@@ -9,7 +9,7 @@ use munshi_identity::{Person, persons};
 use munshi_pack::{
     ContextSource, PackReader, PackReading, PackRegistry, PackTurnContext, PromptContribution,
 };
-use munshi_safety::privacy::ProtectedEntity;
+use munshi_privacy::ProtectedEntity;
 use munshi_test_support::database::MORNING;
 use munshi_test_support::models::ScriptedTurn;
 use munshi_test_support::{TestDb, until};

@@ -417,7 +417,7 @@ impl Shop {
             random: Arc::new(SystemRandom),
         });
         let mut book = Phrasebook::core().unwrap();
-        munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+        munshi_guardrails::add_phrases(&mut book).unwrap();
         let book = Arc::new(book);
         let engine = TurnEngine::new(TurnEngineParts {
             db: db.clone(),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use munshi_safety::privacy::Scrubber;
+use munshi_privacy::Scrubber;
 use munshi_types::Clock;
 use tokio::fs::{self, File, OpenOptions};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};

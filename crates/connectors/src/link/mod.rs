@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use munshi_safety::privacy::Scrubber;
+use munshi_privacy::Scrubber;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use munshi_safety::privacy::Scrubber;
+use munshi_privacy::Scrubber;
 use munshi_safety::vault::Vault;
 use munshi_types::{ConnectorName, TenantId};
 use rmcp::transport::StreamableHttpClientTransport;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 use std::time::Duration;
 
-use munshi_safety::privacy::Scrubber;
+use munshi_privacy::Scrubber;
 use munshi_types::{TenantId, Timestamp};
 use tokio::sync::Mutex;
 use url::Url;

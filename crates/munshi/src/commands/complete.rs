@@ -11,7 +11,7 @@ use munshi_llm::chat::{ReplyFormat, StopReason, TokenUsage};
 use munshi_llm::gateway::{Capability, ModelCall, ModelReplyStream, ModelRoute, Redactor};
 use munshi_llm::money::Cost;
 use munshi_llm::{ChatEvent, ChatMessage, ChatRequest, ModelError};
-use munshi_safety::privacy::{KnownEntities, PseudonymRedactor, PseudonymTable, refuse_aadhaar};
+use munshi_privacy::{KnownEntities, PseudonymRedactor, PseudonymTable, refuse_aadhaar};
 use munshi_types::{IdGenerator, Script, SystemRandom, TenantId};
 use serde::Serialize;
 

@@ -44,7 +44,7 @@ impl ConfiguredEngine {
         let (node, process) = if base.is_some() { node::identity(config, db) } else { (None, None) };
         let house = packs::house()?;
         let mut book = house.book.clone();
-        munshi_tiers::guardrails::add_phrases(&mut book)
+        munshi_guardrails::add_phrases(&mut book)
             .map_err(|error| CommandFailure::failed(error.to_string()))?;
         let office = Arc::new(tools::office(config, clock.clone()).heard_by(house.clone()));
         let registry = Arc::new(house.tools.clone());

@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
+use munshi_privacy::{PiiKind, Scrubber, patterns};
 use serde_json::Value;
 
 use super::pseudonym::{PseudonymKey, pseudonym};
-use crate::privacy::{PiiKind, Scrubber, patterns};
 
 /// Fewer digits are no phone.
 const FEWEST_DIGITS: usize = 7;

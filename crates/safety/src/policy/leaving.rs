@@ -4,7 +4,7 @@ use munshi_types::ToolSpec;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::privacy::{HiddenFields, Redaction, RedactionProfile};
+use munshi_privacy::{HiddenFields, Redaction, RedactionProfile};
 
 /// What is hidden from tools that are not of the house. Tools get real values unless the tenant says otherwise: a
 /// message can't be sent to a hidden number.

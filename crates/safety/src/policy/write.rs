@@ -141,8 +141,8 @@ pub(super) mod tests {
     use crate::policy::{
         ApprovalTimeout, AuthorisedTemplate, DataResidency, OutboundRedaction, ToolRateLimits, read,
     };
-    use crate::privacy::{HiddenFields, RedactionProfile};
     use munshi_identity::{PermissionRules, Role};
+    use munshi_privacy::{HiddenFields, RedactionProfile};
     use munshi_types::{Autonomy, ScopeGlob};
     use proptest::collection::{btree_map, vec};
     use proptest::option;

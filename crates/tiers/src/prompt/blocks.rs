@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use munshi_guardrails::GuardrailParameters;
 use munshi_types::ToolName;
 use munshi_types::tier::{
     Agent, Destination, GuardrailRef, Human, HumanLanguages, LanguageLock, Register, Team,
@@ -15,7 +16,6 @@ use super::report::PromptSection;
 use super::speech::list;
 use super::text::CountedText;
 use crate::contract;
-use crate::guardrails::GuardrailParameters;
 use crate::rulebook;
 
 #[derive(Clone, Debug)]

@@ -339,7 +339,7 @@ fn engine(
         random: Arc::new(SystemRandom),
     });
     let mut book = Phrasebook::core().unwrap();
-    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    munshi_guardrails::add_phrases(&mut book).unwrap();
     TurnEngine::new(TurnEngineParts {
         db: db.clone(),
         resolver,

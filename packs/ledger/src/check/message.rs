@@ -4,6 +4,7 @@ use munshi_lang::format;
 use munshi_pack::PackTurnContext;
 use munshi_safety::acts::Act;
 use munshi_safety::pipeline::ActConcern;
+use munshi_sms::{OwnTransfer, PaymentDirection};
 use munshi_store::Tx;
 use munshi_types::Timestamp;
 
@@ -11,7 +12,6 @@ use super::voice;
 use crate::books::{EntryKey, LedgerDay, LedgerEntry};
 use crate::error::Result;
 use crate::messages::{self, IncomingSms, PaymentQuestion, SmsPreview, is_sure};
-use crate::sms::{OwnTransfer, PaymentDirection};
 use crate::tools::{number, text};
 
 const GUESS: &str = "ledger-sms-guess";

@@ -13,7 +13,6 @@ use super::figures;
 use crate::books::{ContactId, contacts};
 use crate::error::Result;
 use crate::messages::names::{NameAgreement, agree};
-use crate::sms;
 use crate::tools::{amount, text};
 
 /// What was said longer ago is not what a message goes on with.
@@ -103,8 +102,8 @@ impl<'s> Heard<'s> {
     }
 
     fn mark(&self, mark: &str) -> Option<Place> {
-        let mark = sms::bare(mark);
-        self.place(|said| sms::bare(said).contains(&mark))
+        let mark = munshi_sms::bare(mark);
+        self.place(|said| munshi_sms::bare(said).contains(&mark))
     }
 
     /// Whether the message agrees to what was proposed.

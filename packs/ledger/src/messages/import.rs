@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use munshi_sms::{NonPaymentReason, PaymentDirection};
 use munshi_store::{Db, Tx};
 use munshi_types::{IdGenerator, Money, TenantId, Timestamp, Zone};
 use serde::{Serialize, Serializer};
@@ -13,7 +14,6 @@ use super::phone::{PhoneBackupRow, PhoneSms};
 use super::{IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome, SmsTimeSource, is_sure, take};
 use crate::books::{BookingContext, EntryKey};
 use crate::error::{Error, Result};
-use crate::sms::{NonPaymentReason, PaymentDirection};
 
 /// So many messages share a transaction.
 const TOGETHER: usize = 100;

@@ -20,6 +20,9 @@ pub use import::{
     SmsImport, SmsImportLine, SmsImportMode, SmsImportOutcome, SmsImportReport, SmsImportTotals, import,
 };
 
+use munshi_sms::{
+    Currency, NonPaymentReason, OwnTransfer, Payment, PaymentCertainty, PaymentDirection, Sms, SmsReading,
+};
 use munshi_store::Tx;
 use munshi_types::{PersonId, Timestamp, Zone};
 
@@ -29,9 +32,6 @@ use crate::books::{
 };
 use crate::books::{dedup, profile};
 use crate::error::Result;
-use crate::sms::{
-    self, Currency, NonPaymentReason, OwnTransfer, Payment, PaymentCertainty, PaymentDirection, Sms,
-};
 use moment::PaymentTime;
 use same::{PaymentMatch, ReportedPayment};
 
@@ -216,13 +216,13 @@ fn see(
 ) -> Result<std::result::Result<Seen, NonPaymentReason>> {
     let local = arrived.at.to_jiff().to_zoned(zone.to_jiff());
     let sms = Sms { text: arrived.text, sender: arrived.sender, day: Some(local.date()) };
-    let mut payment = match sms::read(&sms) {
+    let mut payment = match munshi_sms::read(&sms) {
         // The books have one account for all that is in banks and wallets.
-        sms::SmsReading::Payment(payment) if payment.purse == Some(OwnTransfer::Account) => {
+        SmsReading::Payment(payment) if payment.purse == Some(OwnTransfer::Account) => {
             return Ok(Err(NonPaymentReason::Own));
         }
-        sms::SmsReading::Payment(payment) => *payment,
-        sms::SmsReading::Nothing(why) => return Ok(Err(why)),
+        SmsReading::Payment(payment) => *payment,
+        SmsReading::Nothing(why) => return Ok(Err(why)),
     };
     let moment = PaymentTime::of(&payment, arrived, zone);
     moment::complete(&mut payment, arrived, &local);

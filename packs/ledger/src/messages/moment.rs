@@ -2,10 +2,10 @@
 
 use jiff::Zoned;
 use jiff::civil::{Time, time};
+use munshi_sms::Payment;
 use munshi_types::{Timestamp, Zone};
 
 use super::{IncomingSms, SmsTimeSource};
-use crate::sms::Payment;
 
 /// Where nothing but the day is known.
 const NOON: Time = time(12, 0, 0, 0);

@@ -3,8 +3,6 @@
 use munshi_lang::fold;
 use munshi_lang::names::name_key;
 
-use crate::sms;
-
 /// How two names agree. Banks cut names short, and a payment address says little of who has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NameAgreement {
@@ -20,7 +18,7 @@ const BEGINNING: usize = 4;
 
 pub(crate) fn agree(one: Option<&str>, other: Option<&str>) -> NameAgreement {
     let (Some(one), Some(other)) = (one, other) else { return NameAgreement::Near };
-    if sms::bare(one) == sms::bare(other) {
+    if munshi_sms::bare(one) == munshi_sms::bare(other) {
         return NameAgreement::Same;
     }
     match (is_address(one), is_address(other)) {

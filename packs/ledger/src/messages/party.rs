@@ -1,10 +1,10 @@
 //! Whose a payment is: a contact of that very name or telephone number, and nobody where it may be another.
 
+use munshi_sms::Payment;
 use munshi_store::Tx;
 
 use crate::books::{Contact, NameMatch, contacts};
 use crate::error::{Error, Result};
-use crate::sms::Payment;
 
 /// The digits of a telephone number before the @ of a payment address.
 const DIGITS: usize = 10;

@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use munshi_sms::{Payment, Sms};
 use munshi_store::Tx;
 use munshi_types::{Timestamp, Zone};
 
@@ -17,7 +18,6 @@ use crate::books::{
     entry,
 };
 use crate::error::Result;
-use crate::sms::{self, Payment, Sms};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -184,7 +184,7 @@ fn of_messages(
         return of_same_words(telling, gap);
     }
     let day = LedgerDay::of(entry.happened_at, telling.zone).to_date();
-    let reading = sms::read(&Sms { text: &entry.words, sender: None, day: Some(day) });
+    let reading = munshi_sms::read(&Sms { text: &entry.words, sender: None, day: Some(day) });
     let known = reading.payment()?;
     let differs = |one: &Option<String>, other: &Option<String>| matches!((one, other), (Some(one), Some(other)) if !ends_alike(one, other));
     if differs(&telling.payment.account, &known.account) {

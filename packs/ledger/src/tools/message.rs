@@ -1,6 +1,7 @@
 //! Booking a payment that a bank's message tells of.
 
 use munshi_safety::acts::Permit;
+use munshi_sms::{NonPaymentReason, PaymentDirection};
 use munshi_store::Tx;
 use munshi_tools::{ToolFailure, ToolOutput, WriteToolHandler};
 use serde_json::Value;
@@ -11,7 +12,6 @@ use super::word;
 use crate::books::{LedgerEntryKind, entry};
 use crate::check::LIKE;
 use crate::messages::{self, BookedPayment, IncomingSms, PaymentQuestion, SmsConsent, SmsOutcome};
-use crate::sms::{NonPaymentReason, PaymentDirection};
 
 pub(crate) struct BookSmsTool(pub(crate) LedgerServices);
 

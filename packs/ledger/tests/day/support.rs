@@ -165,7 +165,7 @@ async fn engine(
     let specs =
         registry.names().map(|name| Arc::new(registry.get(name.as_str()).unwrap().known.spec.clone()));
     let mut book = house.book.clone();
-    munshi_tiers::guardrails::add_phrases(&mut book).unwrap();
+    munshi_guardrails::add_phrases(&mut book).unwrap();
     let target = ModelTarget::offline();
     let route = ModelRoute {
         targets: [(Capability::Default, vec![target.name.clone()])].into(),

@@ -1,6 +1,6 @@
 //! A reading as JSON and in words.
 
-use munshi_ledger::sms::{NonPaymentReason, Payment, PaymentCertainty, PaymentDirection, SmsReading};
+use munshi_sms::{NonPaymentReason, Payment, PaymentCertainty, PaymentDirection, SmsReading};
 use serde::Serialize;
 
 use crate::output::TextStyler;

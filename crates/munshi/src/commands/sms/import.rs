@@ -10,7 +10,7 @@ use clap::Args;
 use munshi_ledger::messages::{
     SmsImport, SmsImportLine, SmsImportMode, SmsImportOutcome, SmsImportReport, import, phone,
 };
-use munshi_ledger::sms::PaymentDirection;
+use munshi_sms::PaymentDirection;
 use munshi_types::{IdGenerator, Money};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use clap::Args;
-use munshi_ledger::sms::{Sms, read};
+use munshi_sms::{Sms, read};
 use munshi_types::Zone;
 use serde::Deserialize;
 

@@ -1,12 +1,12 @@
 //! What must hold, said a second time and in another way than the stages say it.
 
 use munshi_identity::{PrincipalStanding, Role};
+use munshi_privacy::RedactionProfile;
 use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;
 
 use super::super::{CallerAudience, CompiledTool, ConnectorOrigin, PolicyRequest, ProposalMode};
 use super::world::{SECRET_PHONE, THEIR_PHONE};
-use crate::privacy::RedactionProfile;
 
 /// The invariants of `docs/safety.md` that a decision can break.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

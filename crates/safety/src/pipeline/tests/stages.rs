@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use munshi_identity::{PermissionRules, PrincipalStanding, Role, RoleRules};
+use munshi_privacy::{HiddenFields, RedactionProfile};
 use munshi_types::{
     ApprovalId, Autonomy, Conduct, Effect, Egress, Reach, SendArguments, TenantStatus, ToolSpec,
 };
@@ -17,7 +18,6 @@ use super::super::{
 use super::case::{Case, connector, given, globs, open, principal, sender, spec};
 use super::egress::led;
 use crate::policy::{AuthorisedTemplate, OutboundRedaction};
-use crate::privacy::{HiddenFields, RedactionProfile};
 
 const WRITES: [Effect; 4] = [Effect::Inside, Effect::Keyed, Effect::Checked, Effect::Once];
 

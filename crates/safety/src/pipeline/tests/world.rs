@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use munshi_identity::{PermissionRules, Principal, PrincipalStanding, Role, RoleRules};
+use munshi_privacy::{HiddenFields, RedactionProfile};
 use munshi_types::{
     ActId, ApprovalId, Autonomy, Conduct, Effect, Egress, PersonId, Random, Reach, ScopeGlob, SeededRandom,
     SendArguments, TenantId, TenantStatus, ToolSpec, Zone,
@@ -20,7 +21,6 @@ use super::super::{
 use crate::acts::ActDigest;
 use crate::error::Result;
 use crate::policy::{AuthorisedTemplate, OutboundRedaction, Policy};
-use crate::privacy::{HiddenFields, RedactionProfile};
 
 pub(super) struct Dice(SeededRandom);
 

@@ -89,6 +89,7 @@ mod tests {
             "https://api.example/v1?access_token=9f8e7d6c5b4a",
             "my card 378282246310005",
             "234123412346",
+            "२३४५ ६७८९ ०१२४",
         ] {
             let mut seen = Vec::new();
             let safe = removed(&format!("before\n{line}\nafter"), |at, kind| seen.push((at, kind)));
@@ -99,6 +100,14 @@ mod tests {
         let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE KEY-----\nhello";
         assert_eq!(removed(key, |_, _| {}), "\n\n\n\nhello");
         assert_eq!(removed("## Gmail password\n\nhunter2\nhello", |_, _| {}), "## Gmail password\n\n\nhello");
+    }
+
+    #[test]
+    fn a_key_of_every_known_shape_is_withheld() {
+        let missed = munshi_detect::secrets::KEY_SHAPES
+            .iter()
+            .filter(|shape| !removed(&format!("use {} there", shape.example()), |_, _| {}).is_empty());
+        assert_eq!(missed.map(|shape| shape.prefix).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use munshi_identity::{PermissionRules, Principal, Role, RoleRules};
+use munshi_privacy::{HiddenFields, RedactionProfile};
 use munshi_safety::pipeline::{ActCaller, ActConcern, CallerAudience, ProposalMode, Taint, TaintSource};
 use munshi_safety::policy::{OutboundRedaction, Policy, ToolRateLimits};
-use munshi_safety::privacy::{HiddenFields, RedactionProfile};
 use munshi_tools::ToolCallRequest;
 use munshi_types::{
     ActId, ApprovalId, Autonomy, BindingId, Conduct, Random, ScopeGlob, SeededRandom, TenantId, Zone,

@@ -1,9 +1,9 @@
 //! What must hold, said a second time from what the world knows: tools, people, the policy, what people answered.
 
 use munshi_identity::{Principal, PrincipalStanding, Role};
+use munshi_privacy::RedactionProfile;
 use munshi_safety::pipeline::{CallerAudience, ProposalMode};
 use munshi_safety::policy::Policy;
-use munshi_safety::privacy::RedactionProfile;
 use munshi_tools::{ConnectorOrigin, Tool, ToolCallRequest};
 use munshi_types::{Autonomy, Conduct, Egress, Reach, ScopeGlob};
 use serde_json::Value;

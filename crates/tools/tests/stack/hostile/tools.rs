@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use munshi_privacy::Scrubber;
 use munshi_safety::acts::Permit;
-use munshi_safety::privacy::Scrubber;
 use munshi_store::{Tx, params};
 use munshi_tools::{
     ConnectorOrigin, EffectCertainty, LookupOutcome, ReadToolHandler, RemoteToolHandler, ToolConnector,
