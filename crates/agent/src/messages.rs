@@ -121,8 +121,12 @@ pub fn newest(tx: &mut Tx<'_>, session: SessionId, up_to: i64, limit: u32) -> Re
 /// Notes that whoever sent a message was not shown its answer: the turn took longer than they wait.
 pub fn note_unanswered(tx: &mut Tx<'_>, id: MessageId) -> Result<()> {
     let Some(message) = find(tx, id)? else { return Ok(()) };
-    let mut marks = message.marks;
-    marks["screen"]["unanswered"] = Value::Bool(true);
+    let mut marks = match message.marks {
+        Value::Object(marks) => marks,
+        _ => serde_json::Map::new(),
+    };
+    let screen = marks.entry("screen").or_insert_with(|| Value::Object(serde_json::Map::new()));
+    screen["unanswered"] = Value::Bool(true);
     tx.execute(
         "UPDATE messages SET marks = $3 WHERE tenant_id = $1 AND id = $2",
         params![id, JsonText::of(&marks)?],

@@ -176,7 +176,8 @@ on_both! {
         let next = shop.again(&test, [hanging()]).await;
         let (busy, free) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (begun, end, db, tenant) = (busy.clone(), free.clone(), shop.db.clone(), shop.tenant);
-        let other = tokio::spawn(async move {
+        let mut others = tokio::task::JoinSet::new();
+        others.spawn(async move {
             let unit = move |_: &mut Tx<'_>| -> munshi_store::Result<()> {
                 begun.store(true, Ordering::SeqCst);
                 while !end.load(Ordering::SeqCst) {
@@ -192,7 +193,7 @@ on_both! {
         test.clock.advance(Duration::from_secs(12));
         free.store(true, Ordering::SeqCst);
         assert_eq!(claim.await.unwrap(), 1);
-        other.await.unwrap().unwrap();
+        others.join_next().await.unwrap().unwrap().unwrap();
         until(async || next.model.requests().len() == 1).await;
         let until = shop.number("SELECT lease_until FROM runs WHERE tenant_id = $1").await;
         assert_eq!(until, test.clock.now().plus(Duration::from_secs(30)).as_micros());

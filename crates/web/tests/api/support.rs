@@ -299,7 +299,7 @@ impl Installation {
             bindings,
             expires_at: None,
             speaks_as,
-            made_by: "test".to_owned(),
+            made_by: format!("maker of {id}"),
             maker: KeyMaker::named(format!("maker of {id}")),
         };
         let ids = self.ids.clone();

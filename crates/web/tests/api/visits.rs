@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 use axum::response::Response;
 use munshi_identity::codes::CodeKey;
-use munshi_identity::{Person, Role, persons};
+use munshi_identity::{ContactAddress, Person, Role, persons};
 use munshi_store::Tx;
 use munshi_test_support::TestDb;
 use munshi_test_support::models::ScriptedTurn;
@@ -157,13 +157,16 @@ fn solved(challenge: &str) -> String {
 /// The person behind a thread, made a member of the business.
 pub(crate) async fn promote(house: &Installation, role: Role) -> PersonId {
     let unit = move |tx: &mut Tx<'_>| -> Result<PersonId, munshi_store::Error> {
-        let id: PersonId = tx.one(
-            "SELECT person_id FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel' AND address LIKE 'web:%'",
+        let (id, address): (PersonId, String) = tx.one(
+            "SELECT person_id, address FROM person_addresses WHERE tenant_id = $1 AND kind = 'channel' AND address LIKE 'web:%'",
             munshi_store::params![],
-            |row| row.get(0),
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         let person = persons::find(tx, id)?.unwrap();
         persons::put(tx, &Person { role: Some(role), ..person })?;
+        // As where a business is opened in this very browser.
+        let browser = ContactAddress::visitor(address.trim_start_matches("web:")).unwrap();
+        persons::add_address(tx, id, &browser)?;
         Ok(id)
     };
     house.db.write(house.shop.tenant, unit).await.unwrap()

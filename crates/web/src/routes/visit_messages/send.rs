@@ -63,6 +63,8 @@ pub(crate) struct VisitText {
 const SENT_AGAIN: Duration = Duration::from_secs(10 * 60);
 /// Longer is no chat.
 const LONGEST: usize = 16 * 1024;
+/// As the document says of both parts.
+const LONGEST_PROOF: usize = 200;
 
 /// Says something as somebody at a page, and hears the answer word by word.
 ///
@@ -167,6 +169,10 @@ fn check(said: &VisitText) -> Result<(), ApiError> {
     }
     if said.secret.as_ref().is_some_and(|secret| !(32..=64).contains(&secret.len()) || !is_plain(secret)) {
         return Err(invalid("secret", "32 to 64 letters and digits of chance"));
+    }
+    let longest = said.proof.iter().flat_map(|proof| [proof.challenge.len(), proof.answer.len()]).max();
+    if longest.is_some_and(|length| length > LONGEST_PROOF) {
+        return Err(invalid("proof", "at most 200 letters each"));
     }
     said.locale.as_deref().map(ask::locale).transpose()?;
     Ok(())
