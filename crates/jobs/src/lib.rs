@@ -15,13 +15,13 @@
 //!
 //! # To add a kind of job
 //! ```
-//! # use munshi_jobs::{Kind, Registry, Failure};
-//! # fn install(registry: &mut Registry) {
-//! registry.add(Kind::new("archive").limit(2), |job| async move {
+//! # use munshi_jobs::{JobFailure, JobKind, JobRegistry};
+//! # fn install(registry: &mut JobRegistry) {
+//! registry.add(JobKind::new("archive").limit(2), |job| async move {
 //!     let payload: serde_json::Value = job.read()?;
 //!     // db.write(job.tenant, move |tx| { …the effect…; job.lease.done(tx, now) }).await?;
 //! #   let _ = payload;
-//!     Ok::<(), Failure>(())
+//!     Ok::<(), JobFailure>(())
 //! });
 //! # }
 //! ```

@@ -18,20 +18,21 @@
 //!
 //! # To add a tool
 //! ```
-//! # use munshi_tools::{Body, Connector, Done, Failure, Look, Registry};
+//! # use munshi_tools::{ReadToolHandler, ToolFailure, ToolHandler, ToolOutput, ToolRegistry};
+//! # use munshi_safety::pipeline::ToolConnector;
 //! # use munshi_safety::acts::Permit;
 //! # use munshi_types::ToolSpec;
 //! # use std::sync::Arc;
 //! struct Hours;
 //!
-//! impl Look for Hours {
-//!     fn look(&self, _permit: &Permit, _tx: &mut munshi_store::Tx<'_>) -> Result<Done, Failure> {
-//!         Ok(Done::with(serde_json::json!({ "open": "9:00", "close": "21:00" })))
+//! impl ReadToolHandler for Hours {
+//!     fn look(&self, _permit: &Permit, _tx: &mut munshi_store::Tx<'_>) -> Result<ToolOutput, ToolFailure> {
+//!         Ok(ToolOutput::with(serde_json::json!({ "open": "9:00", "close": "21:00" })))
 //!     }
 //! }
-//! # fn install(registry: &mut Registry, connector: Connector) -> Result<(), Box<dyn std::error::Error>> {
+//! # fn install(registry: &mut ToolRegistry, connector: ToolConnector) -> Result<(), Box<dyn std::error::Error>> {
 //! let spec = ToolSpec::read("hours".parse()?, "When the shop is open.", "shop.hours");
-//! registry.add(spec, connector, Body::Look(Arc::new(Hours)))?;
+//! registry.add(spec, connector, ToolHandler::Look(Arc::new(Hours)))?;
 //! # Ok(()) }
 //! ```
 
