@@ -22,6 +22,8 @@ use crate::snapshot::RunSnapshot;
 const MOST_TOGETHER: i64 = 3;
 /// Deaths under its own marker, before it is set aside.
 const MOST_DEATHS: usize = 3;
+/// So often a process may lose a run under its marker without that counting as a death.
+const MOST_SURVIVED: u32 = 10;
 /// So long a process has lived before a run's last try in it.
 const SETTLED: Duration = Duration::from_secs(5);
 /// So long it is waited for that other turns end, so often, and with this pause between, in which others begin. Where
@@ -81,11 +83,13 @@ impl RunSnapshot {
         self.alone.iter().filter(|epoch| **epoch > self.rested && **epoch < held.epoch).count()
     }
 
-    /// Takes the last marker off where this very process made it: it lost the run and did not die of it.
+    /// Takes the last marker off where this very process made it: it lost the run and did not die of it. Not for ever: a run
+    /// that holds its process up for so long that its lease passes is as bad as one that ends it.
     fn forgive_survived(&mut self, process: HolderId) {
-        if self.alone_in == Some(process) {
+        if self.alone_in == Some(process) && self.survived < MOST_SURVIVED {
             self.alone.pop();
             self.alone_in = None;
+            self.survived += 1;
         }
     }
 

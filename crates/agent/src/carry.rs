@@ -85,16 +85,21 @@ impl TurnEngineInner {
         if age < self.settings.renew {
             return Some(asked.checked_sub(age).unwrap_or(asked));
         }
-        match self.db.write(held.tenant, move |tx| runs::renew(tx, held, now)).await {
-            Ok(renewed) => {
+        let renewing = self.db.write(held.tenant, move |tx| runs::renew(tx, held, now));
+        match tokio::time::timeout_at(asked + STOP, renewing).await {
+            Ok(Ok(renewed)) if asked.elapsed() < STOP => {
                 if renewed.cancel_asked {
                     stop.cancel();
                 }
                 Some(asked)
             }
-            Err(Error::LostRun(_)) => None,
-            Err(error) => {
+            Ok(Err(Error::LostRun(_))) => None,
+            Ok(Err(error)) => {
                 tracing::warn!(run = %held.run, %error, "a lease could not be renewed before its run went on");
+                None
+            }
+            Ok(Ok(_)) | Err(_) => {
+                tracing::warn!(run = %held.run, "a lease could not be renewed in time before its run went on");
                 None
             }
         }

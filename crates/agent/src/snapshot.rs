@@ -63,6 +63,8 @@ pub struct RunSnapshot {
     pub alone: Vec<i64>,
     /// Which process marked the last of them.
     pub alone_in: Option<HolderId>,
+    /// How often a process lived on that had lost the run under its marker.
+    pub survived: u32,
     /// Acts of which the person has heard that they wait for a limit.
     pub told_delayed: Vec<ActId>,
     /// Whether this run may wait until somebody has logged in at a connector's service.

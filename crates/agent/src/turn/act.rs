@@ -271,8 +271,9 @@ impl Turn {
         let mut taint = self.snapshot.whole_taint();
         let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
-            if let Some(tool) = self.tool(&before.tool) {
-                taint.note_choices(&before.arguments, &tool.known);
+            match self.tool(&before.tool) {
+                Some(tool) => taint.note_choices(&before.arguments, &tool.known),
+                None => taint.note_unknown_call(),
             }
         }
         taint

@@ -163,6 +163,26 @@ on_both! {
         assert_eq!((outcome.text.as_str(), outcome.halt.as_ref()), ("Here I am.", None), "{outcome:?}");
     }
 
+    /// A run that holds its process up until the lease passes, again and again, is set aside all the same.
+    async fn a_run_that_is_lost_again_and_again_is_set_aside(test: TestDb) {
+        let settings = TurnSettings { renew: Duration::from_millis(50), ..TurnSettings::default() };
+        let shop = Shop::open_with(&test, (0..40).map(|_| hanging()), Plan { settings, ..Plan::default() }).await;
+        let received = shop.say("1", "hello there").await;
+        let halted = "SELECT COUNT(*) FROM runs WHERE tenant_id = $1 AND state = 'halted'";
+        for lost in 1..=30 {
+            until(async || shop.model.requests().len() == lost || shop.number(halted).await == 1).await;
+            if shop.number(halted).await == 1 {
+                break;
+            }
+            let lose = "UPDATE runs SET epoch = epoch + 1, lease_until = $2 WHERE tenant_id = $1 AND ended_at IS NULL";
+            let past = Timestamp::from_micros(0);
+            shop.db.write(shop.tenant, move |tx: &mut Tx<'_>| tx.execute(lose, params![past])).await.unwrap();
+            shop.engine.sweep(RunRecoveryScope::Lapsed).await.unwrap();
+        }
+        let outcome = shop.outcome(&received).await;
+        assert_eq!(outcome.halt, Some(HaltReason::Broken("nobody could finish it".to_owned())), "{outcome:?}");
+    }
+
     async fn a_lease_whose_claim_waited_is_renewed_before_work_begins(test: TestDb) {
         // Its one writer lets a claim wait behind others.
         if test.engine() != DatabaseEngine::Sqlite {

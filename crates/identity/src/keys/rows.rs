@@ -30,6 +30,9 @@ pub fn add(
     now: Timestamp,
 ) -> Result<IssuedApiKey> {
     let stands_for = check(tx, new, now)?;
+    if let Some(parent) = new.maker.key {
+        hold_parent(tx, parent)?;
+    }
     let id: KeyId = ids.next();
     let (role, person) = match new.carries {
         KeySubject::Role(role) => (Some(role.as_str()), None),
@@ -65,6 +68,24 @@ pub fn add(
     let text = add_secret(tx, id, random, now)?;
     let key = find(tx, id)?.ok_or_else(|| Error::Invalid(format!("the key {id} can't be kept")))?;
     Ok(IssuedApiKey { key, text })
+}
+
+/// Holds the key that another is made with, so that nobody revokes it before the other is there to be revoked with it. One
+/// that was revoked makes none, whoever knew it as good until now. An id that is no key's, such as that of a sign-in, is
+/// nobody's parent.
+fn hold_parent(tx: &mut Tx<'_>, parent: KeyId) -> Result<()> {
+    let revoked_at: Option<Option<Timestamp>> = tx.optional(
+        (
+            "SELECT revoked_at FROM api_keys WHERE tenant_id = $1 AND id = $2",
+            "SELECT revoked_at FROM api_keys WHERE tenant_id = $1 AND id = $2 FOR SHARE",
+        ),
+        params![parent],
+        |row| row.get(0),
+    )?;
+    match revoked_at.flatten() {
+        Some(_) => Err(Error::Invalid("the key it is made with was revoked: use another".to_owned())),
+        None => Ok(()),
+    }
 }
 
 /// Gives the person it stands for, held as they are.

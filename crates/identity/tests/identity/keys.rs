@@ -291,6 +291,10 @@ on_both_engines! {
         let id = parent.key.id;
         let revoked = test.db.write(shop, move |tx| keys::revoke(tx, id, now)).await.unwrap().unwrap();
         assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["old"]);
+        let late = NewApiKey { maker: with(Some(parent.key.id)), ..new("late", KeySubject::Role(Role::Staff)) };
+        assert!(matches!(add(&test, shop, late).await, Err(Error::Invalid(_))), "a revoked key makes none");
+        let signed_in = NewApiKey { maker: with(Some(test.ids.next())), ..new("page", KeySubject::Role(Role::Staff)) };
+        assert!(add(&test, shop, signed_in).await.is_ok(), "a sign-in is no key");
         for gone in [&parent, &child, &grandchild, &old] {
             assert!(caller(&test, &gone.text).await.is_none(), "{}", gone.key.name);
         }

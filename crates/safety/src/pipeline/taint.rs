@@ -79,6 +79,8 @@ const CHOICES_OF_A_SMALL: u32 = SMALL.ilog2() + 1;
 const MOST_CHOICES: u32 = 24;
 /// So many may all calls of a run leave to it together.
 const MOST_CHOICES_OF_A_RUN: u32 = 48;
+/// One of the dozen letters, with and without marks, that have one sound.
+const CHOICES_OF_A_LETTER: u32 = 4;
 /// As it was written, in small letters, or with capitals where a sentence or a name has them.
 const CHOICES_OF_PLAIN_CASE: u32 = 2;
 
@@ -98,7 +100,7 @@ impl Taint {
         let told: Vec<(&String, &Value)> =
             fields.iter().filter(|(field, value)| tool.listed_with(field, value).is_none()).collect();
         if told.iter().any(|(field, value)| {
-            !(is_named(field) || stands(field, &words)) || !texts_are_theirs(value, &words, &is_named)
+            !(is_named(field) || is_their_name(field, &words)) || !texts_are_theirs(value, &words, &is_named)
         }) {
             return true;
         }
@@ -108,6 +110,11 @@ impl Taint {
             let unit = declared.unwrap_or_else(|| Unit::of(field, &is_named));
             !numbers_stand(&without_small(value), &numbers, unit, &is_named)
         })
+    }
+
+    /// Notes a call whose tool is gone: what it may have carried nobody can tell any more.
+    pub fn note_unknown_call(&mut self) {
+        self.choices = self.choices.saturating_add(MOST_CHOICES);
     }
 
     /// Notes a call that left without a question, so that the run's next ones have so much less to choose. What somebody
@@ -127,7 +134,7 @@ fn count_choices(fields: &Map<String, Value>, tool: &CompiledTool, words: &[Own]
     let free = fields.keys().filter(|field| !tool.requires(field)).count();
     let values = fields.iter().map(|(field, value)| match tool.listed_with(field, value) {
         Some(listed) => bits(listed),
-        None => choices(value, names, words),
+        None => name_choices(field, tool, words).saturating_add(choices(value, tool, words)),
     });
     values.fold(presence(free, names), u32::saturating_add)
 }
@@ -145,23 +152,28 @@ fn presence(there: usize, names: usize) -> u32 {
 }
 
 /// How many choices a value leaves, where its text is the principal's: at least whether it stands there at all.
-fn choices(value: &Value, names: usize, words: &[Own]) -> u32 {
+fn choices(value: &Value, tool: &CompiledTool, words: &[Own]) -> u32 {
     match value {
         Value::Number(_) => CHOICES_OF_A_SMALL,
         Value::Null | Value::Bool(_) => 1,
         Value::String(text) => text_choices(text, words),
         Value::Array(items) => {
-            items.iter().map(|item| choices(item, names, words)).fold(1, u32::saturating_add)
+            items.iter().map(|item| choices(item, tool, words)).fold(1, u32::saturating_add)
         }
         Value::Object(inner) => inner
-            .values()
-            .map(|item| choices(item, names, words))
-            .fold(presence(inner.len(), names).saturating_add(1), u32::saturating_add),
+            .iter()
+            .map(|(name, item)| name_choices(name, tool, words).saturating_add(choices(item, tool, words)))
+            .fold(presence(inner.len(), tool.count_names()).saturating_add(1), u32::saturating_add),
     }
 }
 
-/// Where in the words a text was cut out, and how it is written: each letter could carry one choice where it is written
-/// otherwise than a person would.
+/// A name that is not the tool's own was cut out of the words as a text is.
+fn name_choices(name: &str, tool: &CompiledTool, words: &[Own]) -> u32 {
+    if tool.names(name) { 0 } else { text_choices(name, words) }
+}
+
+/// Where in the words a text was cut out, and how it is written: each letter could be one of a dozen that sound alike
+/// where it is written otherwise than a person would.
 fn text_choices(text: &str, words: &[Own]) -> u32 {
     if text.is_empty() {
         return 1;
@@ -174,7 +186,7 @@ fn text_choices(text: &str, words: &[Own]) -> u32 {
     } else if has_plain_case(text, &lower) && words.iter().any(|said| said.text.contains(&lower)) {
         CHOICES_OF_PLAIN_CASE
     } else {
-        u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
+        u32::try_from(text.chars().count()).unwrap_or(u32::MAX).saturating_mul(CHOICES_OF_A_LETTER)
     };
     cuts.saturating_add(written)
 }
@@ -202,9 +214,14 @@ fn texts_are_theirs(value: &Value, words: &[Own], is_named: &dyn Fn(&str) -> boo
             items.iter().all(|item| !item.is_boolean() && texts_are_theirs(item, words, is_named))
         }
         Value::Object(inner) => inner.iter().all(|(key, item)| {
-            (is_named(key) || stands(key, words)) && texts_are_theirs(item, words, is_named)
+            (is_named(key) || is_their_name(key, words)) && texts_are_theirs(item, words, is_named)
         }),
     }
+}
+
+/// Blanks in a name can spell as much as those in a text.
+fn is_their_name(name: &str, words: &[Own]) -> bool {
+    is_single_spaced(name) && stands(name, words)
 }
 
 fn is_single_spaced(text: &str) -> bool {

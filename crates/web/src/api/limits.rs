@@ -52,6 +52,8 @@ pub const ADDRESS: u32 = 20;
 const MINUTES_A_DAY: u32 = 10;
 /// Messages of one person.
 pub const PERSON: RequestRate = RequestRate::new(100, MINUTE);
+/// Messages of an address that are sent once more, past a limit.
+const REPEATS: RequestRate = RequestRate::new(20, MINUTE);
 /// Messages of somebody anonymous with one binding; it begins anew after so long a silence.
 pub const VISIT: RequestRate = RequestRate::new(40, Duration::from_secs(15 * 60));
 
@@ -152,6 +154,11 @@ impl NodeRateLimiter {
                 .map_err(|reached| refusal(&reached, "this address", "messages"))?;
         }
         Ok(self.of_address(address))
+    }
+
+    /// Whether it is looked at whether a message that a limit refuses was taken before: as often as a page tries again.
+    pub(crate) fn repeat(&self, address: Option<IpAddr>) -> bool {
+        self.count("repeats", address.map(whole), REPEATS).is_ok()
     }
 
     /// What a message from an address is counted by in the database.

@@ -23,6 +23,16 @@ pub(crate) enum VisitRejection {
     Asked(String),
 }
 
+impl VisitRejection {
+    /// Whether it would be let in at another time, or after some work.
+    pub(crate) fn is_about_limits(&self) -> bool {
+        match self {
+            Self::Asked(_) => true,
+            Self::Refused(error) => error.code == ApiErrorCode::TooManyRequests,
+        }
+    }
+}
+
 impl<E: Into<ApiError>> From<E> for VisitRejection {
     fn from(error: E) -> Self {
         Self::Refused(error.into())

@@ -85,6 +85,8 @@ fn picking_among_a_persons_own_words_is_counted() {
     let many = json!({ "type": "object", "properties": properties });
     let few = json!({ "type": "object", "required": ["q"], "properties": {
         "q": { "type": "string" }, "list": { "type": "array", "items": { "type": "string" } } } });
+    let open = json!({ "type": "object", "required": ["q"], "properties": {
+        "q": { "type": "string" }, "filters": { "type": "object" } } });
     let words = "look up the price of rice for me";
     let picked: Vec<&str> = words.split(' ').cycle().take(22).collect();
     let switches: serde_json::Map<String, Value> =
@@ -95,6 +97,10 @@ fn picking_among_a_persons_own_words_is_counted() {
         (&few, json!({ "q": "price of rice", "list": ["rice"] }), "apply"),
         (&few, json!({ "q": "LooK uP tHe PriCe Of RicE" }), "ask"),
         (&few, json!({ "q": "rice", "list": picked }), "ask"),
+        (&few, json!({ "q": "riíìïīÍÌÏĪiíìce" }), "ask"),
+        (&open, json!({ "q": "rice", "filters": { "price of rice": true } }), "apply"),
+        (&open, json!({ "q": "rice", "filters": { "price    of  rice": null } }), "ask"),
+        (&open, json!({ "q": "rice", "filters": { "riíìïīÍÌÏĪiíìce": null } }), "ask"),
         (&many, Value::Object(switches), "ask"),
     ] {
         let mut case = Case::of(ToolSpec {
