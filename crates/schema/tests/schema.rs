@@ -284,3 +284,17 @@ fn what_takes_too_long_is_refused_and_never_passed() {
     let chained = compiled(&json!({ "$defs": chain, "properties": ways, "$ref": "#/$defs/d0" }));
     assert_eq!(chained.find_misfits(&json!(1), 1)[0].what, "takes too long to check");
 }
+
+/// What is compared is paid for by its size, not by the number of its items.
+#[test]
+fn comparing_large_items_takes_as_long_as_they_are() {
+    let unique = vec![json!({ "uniqueItems": true }); 1_000];
+    let schema = compiled(&json!({ "allOf": unique }));
+    assert_eq!(schema.find_misfits(&json!([1, 2, "a"]), 1), []);
+    let large = json!([{ "k": vec![0; 6_400] }, 0]);
+    assert_eq!(schema.find_misfits(&large, 1)[0].what, "takes too long to check");
+    let listed = compiled(&json!({ "allOf": vec![json!({ "const": "x".repeat(20_000) }); 1_000] }));
+    assert_eq!(listed.find_misfits(&json!("x".repeat(20_000)), 1)[0].what, "takes too long to check");
+    let plain = compiled(&json!({ "uniqueItems": true, "items": { "enum": ["a", "b", "c"] } }));
+    assert_eq!(plain.find_misfits(&json!(["a", "b"]), 1), []);
+}

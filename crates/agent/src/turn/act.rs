@@ -269,6 +269,9 @@ impl Turn {
             return ground::taint(&self.prepared);
         }
         let mut taint = self.snapshot.whole_taint();
+        if taint.is_clean() || !taint.holds_private {
+            return taint;
+        }
         let calls = self.snapshot.exchanges.iter().flat_map(|exchange| &exchange.calls);
         for before in calls.take_while(|call| call.act != called.act) {
             match self.tool(&before.tool) {

@@ -86,6 +86,8 @@ impl Person {
 /// here, and somebody else may have brought it.
 pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     if person.role.is_some() {
+        // Before their addresses, as a merge does: neither waits for the other, and none brings a browser in between.
+        hold(tx, person.id)?;
         tx.execute(
             "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4
              AND EXISTS (SELECT 1 FROM persons p WHERE p.tenant_id = $1 AND p.id = $2 AND p.role IS NULL)",
