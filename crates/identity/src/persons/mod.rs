@@ -87,12 +87,10 @@ impl Person {
 pub fn put(tx: &mut Tx<'_>, person: &Person) -> Result<()> {
     if person.role.is_some() {
         // Before their addresses, as a merge does: neither waits for the other, and none brings a browser in between.
-        hold(tx, person.id)?;
-        tx.execute(
-            "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4
-             AND EXISTS (SELECT 1 FROM persons p WHERE p.tenant_id = $1 AND p.id = $2 AND p.role IS NULL)",
-            params![person.id, ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
-        )?;
+        let known = hold(tx, person.id)?;
+        if known.is_some_and(|known| known.id == person.id && known.role.is_none()) {
+            forget_browsers(tx, person.id)?;
+        }
     }
     let rows = tx.execute(
         "INSERT INTO persons
@@ -141,6 +139,31 @@ pub fn remove_address(tx: &mut Tx<'_>, person: PersonId, address: &ContactAddres
         params![address.kind().as_str(), address.as_str(), person],
     )?;
     Ok(())
+}
+
+/// Removes every browser address of a person: whoever holds such a cookie is a new visitor from then on. Returns how many
+/// there were.
+pub fn forget_browsers(tx: &mut Tx<'_>, person: PersonId) -> Result<u64> {
+    tx.execute(
+        "DELETE FROM person_addresses WHERE tenant_id = $1 AND person_id = $2 AND kind = $3 AND address LIKE $4",
+        params![person, ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
+    )
+}
+
+/// Members who are recognised by a browser although they have another address. A role given today removes browser addresses;
+/// these were given theirs before. An owner known by nothing but a browser made the tenant on the start page, and keeps it.
+pub fn members_known_by_browser(tx: &mut Tx<'_>) -> Result<Vec<Person>> {
+    tx.all(
+        "SELECT id, name, role, opened, closed, tags, language, made_at, left_at, visitor, merged_into FROM persons
+         WHERE tenant_id = $1 AND role IS NOT NULL AND left_at IS NULL AND merged_into IS NULL
+           AND EXISTS (SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = persons.id
+             AND a.kind = $2 AND a.address LIKE $3)
+           AND EXISTS (SELECT 1 FROM person_addresses a WHERE a.tenant_id = $1 AND a.person_id = persons.id
+             AND NOT (a.kind = $2 AND a.address LIKE $3))
+         ORDER BY made_at, id LIMIT 1000",
+        params![ContactAddressKind::Channel.as_str(), format!("{VISITORS}:%")],
+        read,
+    )
 }
 
 /// The holder is held, so that no merge comes between.

@@ -207,6 +207,33 @@ fn accounts_and_keys_from_before_are_listed() {
 }
 
 #[test]
+fn members_recognised_by_a_browser_are_listed_until_it_is_forgotten() {
+    let installation = Installation::migrated(DatabaseEngine::Sqlite);
+    installation.json(&["tenant", "add", "shop"]);
+    installation.json(&["person", "add", "Asha", "--role", "owner", "--phone", "98123 45678"]);
+    installation.json(&["person", "add", "Meena", "--role", "owner"]);
+    installation.json(&["person", "add", "Ravi", "--phone", "98123 45679"]);
+    let raw = rusqlite::Connection::open(installation.file()).unwrap();
+    // Meena made the tenant on the start page: the browser is all she is known by. Ravi is a customer.
+    raw.execute_batch(
+        "INSERT INTO person_addresses (tenant_id, kind, address, person_id)
+           SELECT tenant_id, 'channel', 'web:' || name, id FROM persons;",
+    )
+    .unwrap();
+    drop(raw);
+    let before = report(&installation, 0);
+    let (level, detail) = finding(&before, "members");
+    assert_eq!((level.as_str(), detail.contains("1 member"), detail.contains("shop/Asha")), ("warn", true, true), "{detail}");
+    let set = installation.json(&["person", "set", "Asha", "--forget-browsers"]);
+    assert_eq!(set["changed"], serde_json::json!(["browsers"]));
+    assert_eq!(set["addresses"].as_array().unwrap().len(), 1, "the phone stays: {set}");
+    let again = installation.json(&["person", "set", "Asha", "--forget-browsers"]);
+    assert_eq!(again["changed"], serde_json::json!([]));
+    let after = report(&installation, 0).to_string();
+    assert!(!after.contains("\"members\""), "{after}");
+}
+
+#[test]
 fn a_proxy_that_is_not_named_is_told() {
     let behind = Installation::sqlite().with("MUNSHI__SERVER__PUBLIC_URL", "https://munshi.example");
     let (level, detail) = finding(&report(&behind, 0), "proxies");

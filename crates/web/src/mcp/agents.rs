@@ -44,14 +44,15 @@ pub(crate) async fn ask(
         Some(person) => ApiSpeaker::called(key, person)?,
         None => ApiSpeaker::of_key(key),
     };
-    let ChatAdmission { person, limits } = admit(key, &speaker, place).await?;
+    let outside_id = asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string());
+    let ChatAdmission { person, limits } = admit(key, &speaker, place, &outside_id).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = InboundMessage {
         channel: speaker.channel,
         to: InboundTarget::Binding { tenant: place.tenant_name.clone(), binding: place.binding_name.clone() },
         from,
-        outside_id: asked.message_id.unwrap_or_else(|| key.api.ids.next::<MessageId>().to_string()),
+        outside_id,
         text: asked.message.clone(),
         attached: Vec::new(),
         locale: None,

@@ -6,6 +6,8 @@ use munshi_test_support::models::ScriptedTurn;
 use munshi_types::Clock;
 use serde_json::json;
 
+use crate::api::mcp::call;
+use crate::api::openai::{asking, request, staff, user};
 use crate::api::support::Installation;
 
 on_both! {
@@ -62,6 +64,33 @@ on_both! {
         assert!(more <= 6, "what came back in forty seconds, and no more: {more}");
         assert!(refused.refused(429, "too_many_requests").contains("500 an hour"));
         assert_eq!(test.clock.now(), start);
+    }
+
+    async fn a_message_sent_again_is_answered_past_a_limit_on_every_surface(test: TestDb) {
+        let house = Installation::open(&test, ["One.", "Two.", "Three."].map(ScriptedTurn::text)).await;
+        let key = staff(&house).await;
+        let chat = |id: &str| json!({ "binding": "counter", "text": "hi", "message_id": id });
+        let completion = |id: &str| request(&key, &[("idempotency-key", id)], &asking(json!([user("hi")])));
+        let tool = |id: &str| json!({ "message": "hi", "message_id": id });
+        let first = (
+            house.post("/v1/chat", &key, chat("chat-1")).await.is(200)["run"].clone(),
+            house.send(completion("completion-1")).await.headers()["x-run-id"].clone(),
+            call(&house, &key, "ask_counter", tool("tool-1")).await["structuredContent"]["run"].clone(),
+        );
+        for _ in 3..100 {
+            let refused_at_the_door = json!({ "binding": "counter", "text": "aadhaar 2345 6789 0124" });
+            house.post("/v1/chat", &key, refused_at_the_door).await.is(200);
+        }
+        house.post("/v1/chat", &key, chat("chat-2")).await.refused(429, "too_many_requests");
+        assert_eq!(house.send(completion("completion-2")).await.status().as_u16(), 429);
+        assert_eq!(call(&house, &key, "ask_counter", tool("tool-2")).await["isError"], true);
+        let again = (
+            house.post("/v1/chat", &key, chat("chat-1")).await.is(200)["run"].clone(),
+            house.send(completion("completion-1")).await.headers()["x-run-id"].clone(),
+            call(&house, &key, "ask_counter", tool("tool-1")).await["structuredContent"]["run"].clone(),
+        );
+        assert_eq!(first, again);
+        assert_eq!(house.model.left(), 0, "no model was asked twice");
     }
 
     async fn a_key_has_six_hundred_a_minute(test: TestDb) {

@@ -32,7 +32,7 @@ pub(crate) async fn staff(house: &Installation) -> String {
     house.key_with(house.shop.tenant, KeySubject::Person(house.shop.staff), None, None).await
 }
 
-fn request(key: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
+pub(crate) fn request(key: &str, headers: &[(&str, &str)], body: &Value) -> Request<Body> {
     let mut request = Request::post(COMPLETIONS)
         .header("authorization", format!("Bearer {key}"))
         .header("content-type", "application/json");

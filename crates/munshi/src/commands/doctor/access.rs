@@ -1,9 +1,12 @@
-//! Who can come in: accounts nobody has proved, and keys that were never asked for whom they talk.
+//! Who can come in: accounts nobody has proved, members recognised by a browser, and keys that were never asked for whom
+//! they talk.
 
 use munshi_identity::keys::{self, KEYS, KeySpeaker};
 use munshi_identity::operators::{self, OPERATORS};
-use munshi_store::{Db, PlatformTx, tenants};
-use munshi_types::Timestamp;
+use munshi_identity::persons;
+use munshi_store::tenants::{self, TENANTS};
+use munshi_store::{Db, PageRequest, PlatformTx};
+use munshi_types::{TenantStatus, Timestamp};
 
 use super::finding::DoctorFinding;
 use crate::failure::Result;
@@ -29,6 +32,13 @@ async fn found(db: &Db, now: Timestamp) -> Result<Vec<DoctorFinding>> {
         let hint =
             "`munshi operator prove EMAIL` if you know it is theirs, or `munshi operator remove EMAIL`";
         findings.push(DoctorFinding::warn("accounts", detail, hint));
+    }
+    let members = known_by_browser(db).await?;
+    if !members.is_empty() {
+        let many = count(members.len() as u64, "member");
+        let detail = format!("{many} recognised by a browser from before they had a role: {}", named(&members));
+        let hint = "`munshi person set PERSON --forget-browsers`, unless you know that the browser is theirs";
+        findings.push(DoctorFinding::warn("members", detail, hint));
     }
     let talking = [
         (
@@ -56,6 +66,23 @@ async fn found(db: &Db, now: Timestamp) -> Result<Vec<DoctorFinding>> {
 async fn unproved(db: &Db) -> Result<Vec<String>> {
     let found = db.platform(OPERATORS).read(operators::unproved_in_several).await?;
     Ok(found.into_iter().map(|operator| operator.email).collect())
+}
+
+/// Lists `tenant/member` for every tenant. An archived tenant lets nobody in.
+async fn known_by_browser(db: &Db) -> Result<Vec<String>> {
+    let (mut found, mut after) = (Vec::new(), None);
+    loop {
+        let request = PageRequest::new(after, PageRequest::LARGEST);
+        let page = db.platform(TENANTS).read(move |tx| tenants::list(tx, &request)).await?;
+        for tenant in page.items.iter().filter(|tenant| tenant.status != TenantStatus::Archived) {
+            let members = db.read(tenant.id, persons::members_known_by_browser).await?;
+            found.extend(members.into_iter().map(|member| format!("{}/{}", tenant.name, member.name)));
+        }
+        after = page.next;
+        if after.is_none() {
+            return Ok(found);
+        }
+    }
 }
 
 async fn assumed(db: &Db, speaks_as: KeySpeaker, now: Timestamp) -> Result<Vec<String>> {

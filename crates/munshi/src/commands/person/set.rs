@@ -60,6 +60,9 @@ struct Wish {
     /// They had left and are here again
     #[arg(long)]
     back: bool,
+    /// Stop recognising the browsers they used before: they sign in again
+    #[arg(long)]
+    forget_browsers: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -127,6 +130,7 @@ fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result
     let known = persons::addresses(tx, before.id)?;
     let mut addresses = [wish.phone.clone(), wish.email.clone()].concat();
     addresses.retain(|address| !known.contains(address));
+    let forget_browsers = wish.forget_browsers;
     let after = wished(&before, wish);
     let stays_owner = after.role == Some(Role::Owner);
     if before.role == Some(Role::Owner) && !stays_owner && persons::is_last_owner(tx, before.id)? {
@@ -139,6 +143,9 @@ fn change(tx: &mut Tx<'_>, given: &str, wish: Wish, telling: &Telling) -> Result
     if !changed.is_empty() {
         persons::put(tx, &after)?;
         add_addresses(tx, &after, &addresses)?;
+    }
+    if forget_browsers && persons::forget_browsers(tx, after.id)? > 0 {
+        changed.push("browsers");
     }
     let shown = Shown::of(tx, after)?;
     tell(tx, &before, &shown.person, &changed, telling)?;

@@ -141,16 +141,7 @@ async fn inbound(
         return Err(invalid("person", what));
     }
     let place = place(key, &message.binding).await?;
-    let ChatAdmission { person, limits } = match admit(key, &speaker, &place).await {
-        // What was taken before is answered again, whatever is reached meanwhile.
-        Err(error) if error.code() == ApiErrorCode::TooManyRequests => {
-            match sent_before(key, &place, speaker.channel, &outside_id).await? {
-                true => ChatAdmission { person: None, limits: Vec::new() },
-                false => return Err(error),
-            }
-        }
-        admitted => admitted?,
-    };
+    let ChatAdmission { person, limits } = admit(key, &speaker, &place, &outside_id).await?;
     let mut from = speaker.sender;
     from.person = from.person.or(person.filter(|_| from.name.is_none()));
     let inbound = InboundMessage {
@@ -229,8 +220,26 @@ pub(crate) struct ChatAdmission {
     pub(crate) limits: Vec<RateLimit>,
 }
 
-/// Every limit, before any model is asked.
+/// Checks every limit, before any model is asked. A message that was stored before passes whatever limit is reached now:
+/// the caller asks for its answer again.
 pub(crate) async fn admit(
+    key: &AuthorizedCaller,
+    speaker: &ApiSpeaker,
+    place: &BindingResolution,
+    outside_id: &str,
+) -> Result<ChatAdmission, ApiError> {
+    match check_limits(key, speaker, place).await {
+        Err(error)
+            if error.code() == ApiErrorCode::TooManyRequests
+                && sent_before(key, place, speaker.channel, outside_id).await? =>
+        {
+            Ok(ChatAdmission { person: None, limits: Vec::new() })
+        }
+        admission => admission,
+    }
+}
+
+pub(crate) async fn check_limits(
     key: &AuthorizedCaller,
     speaker: &ApiSpeaker,
     place: &BindingResolution,

@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::openai::body::CompletionsApiBody;
 use crate::openai::form::{self, ClientRetryAdvice, CompletionRefusal};
 use crate::openai::person;
-use crate::routes::chat::send::{ChatAdmission, admit};
+use crate::routes::chat::send::{ChatAdmission, check_limits};
 use crate::routes::completions::create::model;
 
 /// As many as OpenAI takes.
@@ -94,7 +94,7 @@ pub(crate) async fn create_embedding(
     let texts = texts(&request.input)?;
     let place = model(&key, &request.model).await?;
     let speaker = person::speaker(&key, &headers, request.user.as_deref())?;
-    let ChatAdmission { person, limits } = admit(&key, &speaker, &place).await?;
+    let ChatAdmission { person, limits } = check_limits(&key, &speaker, &place).await?;
     key.api.count_limits(key.tenant(), limits).await?;
     let made = key.api.engine.vectors(&place, person, &texts).await?.map_err(refused)?;
     let length = made.vectors.first().map_or(0, Vec::len);
