@@ -7,6 +7,7 @@
 //! - [`database`]: [`TestDb`], a database that goes when the test ends
 //! - [`environment`]: what the test script has started for the tests
 //! - [`guarded`]: a service that asks for a login, and a browser for it
+//! - [`held`]: a unit of the store that waits before its commit, and whether another waits for it
 //! - [`model`]: a model server that speaks three wires from fixtures and fails on demand
 //! - [`models`]: models without a wire: scripted, faulty, hostile
 //! - [`process`]: running the test program again as a child that may be killed
@@ -21,6 +22,7 @@
 pub mod database;
 pub mod environment;
 pub mod guarded;
+pub mod held;
 pub mod model;
 pub mod models;
 pub mod process;
@@ -31,6 +33,7 @@ mod template;
 pub mod waiting;
 
 pub use database::{DatabaseEngine, TestDb};
+pub use held::UnitHold;
 pub use waiting::{PATIENCE, until};
 
 /// Makes two tests of each function, `NAME::sqlite` and `NAME::postgres`.

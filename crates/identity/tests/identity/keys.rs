@@ -9,7 +9,7 @@ use munshi_identity::keys::{
 };
 use munshi_identity::{Error, Person, PrincipalStanding, Role, persons};
 use munshi_store::{PageRequest, Result, tenants};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{BindingId, Clock, KeyId, SystemRandom, TenantId, TenantStatus};
 
 fn new(name: &str, carries: KeySubject) -> NewApiKey {
@@ -299,6 +299,29 @@ on_both_engines! {
             assert!(caller(&test, &gone.text).await.is_none(), "{}", gone.key.name);
         }
         assert!(caller(&test, &other.text).await.is_some());
+    }
+
+    async fn a_key_made_while_its_parent_is_revoked_ends_with_it(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let (shop, now) = (test.tenant("shop").await, test.clock.now());
+        let parent = add(&test, shop, new("parent", KeySubject::Role(Role::Admin))).await.unwrap().key.id;
+        let child = NewApiKey { maker: KeyMaker { key: Some(parent), ..KeyMaker::named("asha") }, ..new("child", KeySubject::Role(Role::Staff)) };
+        let (hold, ids) = (UnitHold::default(), test.ids.clone());
+        // A node lets the units of a tenant follow each other.
+        let (held, second) = (hold.clone(), test.open_again().await);
+        let making = second.write(shop, move |tx| {
+            let made = keys::add(tx, &ids, &SystemRandom, &child, now)?;
+            held.wait();
+            Ok::<_, Error>(made)
+        });
+        let revoking = hold.meet(&test, test.db.write(shop, move |tx| keys::revoke(tx, parent, now)));
+        let (made, revoked) = tokio::join!(making, revoking);
+        let revoked = revoked.unwrap().unwrap();
+        assert_eq!(revoked.made_with_it.iter().map(|key| key.name.as_str()).collect::<Vec<_>>(), ["child"]);
+        assert!(caller(&test, &made.unwrap().text).await.is_none());
     }
 
     async fn keys_share_a_maker_also_after_a_rotation_and_through_other_keys(test: TestDb) {

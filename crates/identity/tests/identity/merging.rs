@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use munshi_identity::persons::{PersonFilter, PersonMerge, find_or_add, merge};
 use munshi_identity::{ContactAddress, Error, MergeObstacle, Person, Role, persons};
 use munshi_store::{PageRequest, Result};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{Clock, Language, PersonId, Random, SeededRandom, TenantId};
 use tokio::task::JoinSet;
 
@@ -154,5 +154,71 @@ on_both_engines! {
             let ends: BTreeSet<PersonId> = ends.into_iter().collect();
             assert!((1..8).contains(&ends.len()), "{ends:?}");
         }
+    }
+
+    async fn a_role_given_while_a_browser_is_brought_in_leaves_no_browser(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let shop = test.tenant("shop").await;
+        let (browser, phone) = (ContactAddress::visitor("b1").unwrap(), ContactAddress::phone("9812345678").unwrap());
+        let visitor = add(&test, shop, Person { visitor: true, ..someone(&test, "") }, &[browser]).await;
+        let meera = someone(&test, "Meera");
+        let known = add(&test, shop, meera.clone(), std::slice::from_ref(&phone)).await;
+        let hold = UnitHold::default();
+        let held = hold.clone();
+        // A node lets the units of a tenant follow each other.
+        let second = test.open_again().await;
+        let merging = second.write(shop, move |tx| {
+            let merged = merge(tx, visitor, known)?;
+            held.wait();
+            Ok::<_, Error>(merged)
+        });
+        let staff = Person { role: Some(Role::Staff), ..meera };
+        let rising = hold.meet(&test, test.db.write(shop, move |tx| persons::put(tx, &staff)));
+        let (merged, risen) = tokio::join!(merging, rising);
+        assert!(merged.unwrap().changed && risen.is_ok(), "{risen:?}");
+        assert_eq!(living(&test, shop, known).await.role, Some(Role::Staff));
+        assert_eq!(test.db.read(shop, move |tx| persons::addresses(tx, known)).await.unwrap(), [phone]);
+    }
+
+    async fn a_role_and_a_merge_at_once_do_not_wait_for_each_other(test: TestDb) {
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let shop = test.tenant("shop").await;
+        let browser = ContactAddress::visitor("b1").unwrap();
+        let visitor = Person { visitor: true, ..someone(&test, "") };
+        // A merge takes the rows in the order of their ids, and those of one moment have none.
+        test.clock.advance(std::time::Duration::from_millis(5));
+        let known = add(&test, shop, someone(&test, "Meera"), &[ContactAddress::phone("9812345678").unwrap()]).await;
+        let from = add(&test, shop, visitor.clone(), &[browser]).await;
+        let hold = UnitHold::default();
+        let held = hold.clone();
+        // The merge has the visitor's row and waits for the other, while the visitor is given a role.
+        let (second, third) = (test.open_again().await, test.open_again().await);
+        let busy = second.write(shop, move |tx| -> Result<()> {
+            persons::hold(tx, known)?;
+            held.wait();
+            Ok(())
+        });
+        let merging = async {
+            hold.reached().await;
+            joined(&test, shop, from, known).await
+        };
+        let rising = async {
+            test.until_units_wait(1).await;
+            let staff = Person { role: Some(Role::Staff), ..visitor };
+            third.write(shop, move |tx| persons::put(tx, &staff)).await
+        };
+        let releasing = async {
+            test.until_units_wait(2).await;
+            hold.release();
+        };
+        let (busy, merged, risen, ()) = tokio::join!(busy, merging, rising, releasing);
+        assert!(busy.is_ok() && merged.unwrap().changed);
+        assert!(matches!(risen, Err(munshi_store::Error::Refused(_))), "they are somebody else by now: {risen:?}");
+        assert_eq!(living(&test, shop, from).await.id, known);
     }
 }

@@ -10,7 +10,7 @@ use munshi_identity::passwords::{Password, PasswordHash, PasswordService};
 use munshi_identity::sign_ins::{self, SignInMethod, SignInOrigin};
 use munshi_identity::{ContactAddress, Error, Person, Role, SecretToken, persons};
 use munshi_store::{PlatformTx, tenants};
-use munshi_test_support::{TestDb, on_both_engines};
+use munshi_test_support::{DatabaseEngine, TestDb, UnitHold, on_both_engines};
 use munshi_types::{Clock, OperatorId, SystemRandom, TenantId, TenantStatus, Timestamp};
 
 /// Runs a unit through the operators' door.
@@ -424,6 +424,38 @@ on_both_engines! {
         assert!(matches!(door!(test, |tx| operators::make_keeper(tx, asha)), Err(Error::Unproved(_))));
         door!(test, |tx| roles::give(tx, asha, clinic, Role::Viewer, now)).unwrap();
         door!(test, |tx| roles::give(tx, asha, shop, Role::Owner, now)).unwrap();
+    }
+
+    async fn nobody_rises_while_their_proof_is_taken_back(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let (shop, clinic) = (test.tenant("shop").await, test.tenant("clinic").await);
+        let (asha, now) = (operator(&test, NewOperator { home: Some(shop), ..new("asha@shop.example") }).await.id, test.clock.now());
+        for everywhere in [true, false] {
+            let rise = move |tx: &mut PlatformTx<'_>| match everywhere {
+                true => operators::make_keeper(tx, asha),
+                false => roles::give(tx, asha, clinic, Role::Viewer, now).map(|_| ()),
+            };
+            door!(test, |tx| operators::prove(tx, asha, now)).unwrap();
+            let hold = UnitHold::default();
+            let held = hold.clone();
+            let unproving = async {
+                door!(test, |tx| {
+                    operators::unprove(tx, asha)?;
+                    held.wait();
+                    Ok(())
+                })
+            };
+            let rising = hold.meet(&test, async { door!(test, |tx| rise(tx)) });
+            let (unproved, risen) = tokio::join!(unproving, rising);
+            unproved.unwrap();
+            assert!(matches!(risen, Err(Error::Unproved(_))), "{everywhere}: {risen:?}");
+            let found = door!(test, |tx| Ok((operators::find(tx, asha)?, roles::roles_of(tx, asha)?))).unwrap();
+            let account = found.0.unwrap();
+            assert_eq!((account.keeper, account.proved_at, found.1.len()), (false, None, 0), "{everywhere}");
+        }
     }
 
     async fn what_was_looked_at_before_a_proof_is_good_for_nothing_after_it(test: TestDb) {
