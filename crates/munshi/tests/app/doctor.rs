@@ -223,7 +223,11 @@ fn members_recognised_by_a_browser_are_listed_until_it_is_forgotten() {
     drop(raw);
     let before = report(&installation, 0);
     let (level, detail) = finding(&before, "members");
-    assert_eq!((level.as_str(), detail.contains("1 member"), detail.contains("shop/Asha")), ("warn", true, true), "{detail}");
+    assert_eq!(
+        (level.as_str(), detail.contains("1 member"), detail.contains("shop/Asha")),
+        ("warn", true, true),
+        "{detail}"
+    );
     let set = installation.json(&["person", "set", "Asha", "--forget-browsers"]);
     assert_eq!(set["changed"], serde_json::json!(["browsers"]));
     assert_eq!(set["addresses"].as_array().unwrap().len(), 1, "the phone stays: {set}");

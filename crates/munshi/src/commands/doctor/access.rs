@@ -36,7 +36,8 @@ async fn found(db: &Db, now: Timestamp) -> Result<Vec<DoctorFinding>> {
     let members = known_by_browser(db).await?;
     if !members.is_empty() {
         let many = count(members.len() as u64, "member");
-        let detail = format!("{many} recognised by a browser from before they had a role: {}", named(&members));
+        let detail =
+            format!("{many} recognised by a browser from before they had a role: {}", named(&members));
         let hint = "`munshi person set PERSON --forget-browsers`, unless you know that the browser is theirs";
         findings.push(DoctorFinding::warn("members", detail, hint));
     }

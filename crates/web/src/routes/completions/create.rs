@@ -107,7 +107,8 @@ impl Asked {
     }
 
     async fn say(self, key: &AuthorizedCaller) -> Result<(MessageReceipt, String), CompletionRefusal> {
-        let ChatAdmission { person, limits } = admit(key, &self.speaker, &self.place, &self.outside_id).await?;
+        let ChatAdmission { person, limits } =
+            admit(key, &self.speaker, &self.place, &self.outside_id).await?;
         let mut from = self.speaker.sender;
         from.person = from.person.or(person);
         let (text, attached) = match self.turn {
