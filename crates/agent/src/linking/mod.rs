@@ -154,6 +154,10 @@ fn unite(tx: &mut Tx<'_>, visitor: PersonId, holder: PersonId, now: Timestamp) -
         Err(munshi_identity::Error::Unmergeable(MergeObstacle::Member)) => {
             persons::merge(tx, holder, visitor)?
         }
+        // The role was read before the merge held them: they may have been given one meanwhile.
+        Ok(merged) if merged.changed && merged.into.role.is_some() => {
+            return Err(munshi_identity::Error::Unmergeable(MergeObstacle::IntoMember).into());
+        }
         outcome => outcome?,
     };
     if !merged.changed {

@@ -10,6 +10,7 @@ use munshi_agent::outbox::{self, ChannelSender, SendFault, SendReceipt};
 use munshi_agent::{Error, RunState, sessions};
 use munshi_identity::codes::{CodeKey, CodeText, CodeVerification};
 use munshi_identity::{ContactAddress, Role, persons};
+use munshi_test_support::{DatabaseEngine, UnitHold};
 use munshi_types::tier::Channel;
 use munshi_types::{MessageId, OutboundMessage, Random, SeededRandom, SessionId, Timestamp};
 
@@ -222,6 +223,34 @@ tables! {
         let visitor = visitor.person;
         let still = shop.test.db.read(shop.tenant, move |tx| persons::find(tx, visitor)).await.unwrap().unwrap();
         assert!(still.visitor && still.merged_into.is_none());
+    }
+
+    async fn a_role_given_while_a_code_is_answered_makes_no_visitor_a_member(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let shop = Shop::open(test).await;
+        let (visitor, known) = (visit(&shop, "v1", "hello").await, shop.say(MEERA, "w1", "hello").await);
+        let right = code(&shop, visitor.session, MEERA).await;
+        let (member, hold) = (known.person, UnitHold::default());
+        // A node lets the units of a tenant follow each other.
+        let (held, second) = (hold.clone(), shop.test.open_again().await);
+        let rising = second.write(shop.tenant, move |tx| {
+            let person = persons::find(tx, member)?.unwrap();
+            persons::put(tx, &munshi_identity::Person { role: Some(Role::Staff), ..person })?;
+            held.wait();
+            Ok::<_, munshi_store::Error>(())
+        });
+        let linker = linking(&shop);
+        let linked = hold.meet(&shop.test, linker.confirm(shop.tenant, visitor.session, &right));
+        let (risen, refused) = tokio::join!(rising, linked);
+        risen.unwrap();
+        assert!(refused.unwrap_err().to_string().contains("works here"), "they sign in");
+        let addresses = shop.read(move |tx| persons::addresses(tx, member)).await;
+        assert_eq!(addresses, [ContactAddress::phone(MEERA).unwrap()]);
+        let visitor = visitor.person;
+        assert_eq!(shop.read(move |tx| persons::find(tx, visitor)).await.unwrap().merged_into, None);
     }
 
     async fn a_member_is_never_merged_away(test: TestDb) {
