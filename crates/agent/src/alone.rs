@@ -26,14 +26,9 @@ const MOST_DEATHS: usize = 3;
 const MOST_SURVIVED: u32 = 10;
 /// So long a process has lived before a run's last try in it.
 const SETTLED: Duration = Duration::from_secs(5);
-/// So long it is waited for that other turns end, so often, and with this pause between, in which others begin. Where
-/// turns always take longer it goes on beside them, marked all the same: or it would end one process after another.
-const ALONE_WITHIN: Duration = Duration::from_secs(10);
+/// So often it is waited for that other turns end. Where turns always take longer it goes on beside them, marked all the
+/// same: or it would end one process after another.
 const TRIES: u32 = 4;
-const PAUSE: Duration = Duration::from_secs(5);
-/// So long others wait for it. Whatever breaks the process at once has done so by then: the marker is taken back, since
-/// what happens beside others is nobody's.
-const ALONE_FOR: Duration = Duration::from_secs(30);
 /// After this pause a marker that could not be taken back is tried once more.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -62,7 +57,7 @@ impl TurnPass {
         };
         tokio::select! {
             done = &mut work => return done,
-            () = tokio::time::sleep(ALONE_FOR) => {}
+            () = tokio::time::sleep(inner.settings.isolation.hold) => {}
         }
         tokio::select! {
             done = &mut work => return done,
@@ -136,12 +131,13 @@ impl TurnEngineInner {
     }
 
     async fn wait_alone(&self, held: RunLease) -> Option<OwnedRwLockWriteGuard<()>> {
+        let times = self.settings.isolation;
         for _ in 0..TRIES {
-            let waiting = tokio::time::timeout(ALONE_WITHIN, self.turns.clone().write_owned());
+            let waiting = tokio::time::timeout(times.wait, self.turns.clone().write_owned());
             if let Ok(guard) = waiting.await {
                 return Some(guard);
             }
-            tokio::time::sleep(PAUSE).await;
+            tokio::time::sleep(times.pause).await;
         }
         tracing::warn!(run = %held.run, "turns take long: a run that made no progress goes on beside them");
         None

@@ -85,7 +85,7 @@ pub use ingest::IngestStatus;
 pub use key_use::KeyUse;
 pub use outcome::{RunOutcome, ToolCallRecord};
 pub use runs::RunRecoveryScope;
-pub use settings::TurnSettings;
+pub use settings::{IsolationTimes, TurnSettings};
 pub use snapshot::RunSnapshot;
 pub use state::{HaltReason, RunState};
 pub use turn::TurnTimings;

@@ -18,6 +18,25 @@ pub struct TurnSettings {
     pub classes: ModelClasses,
     /// How other processes can tell whether this one lives; none for one that only asks.
     pub process: Option<ProcessIdentity>,
+    pub isolation: IsolationTimes,
+}
+
+/// How long a run that may have broken processes has this one to itself.
+#[derive(Clone, Copy, Debug)]
+pub struct IsolationTimes {
+    /// So long it is waited for that other turns end, a few times.
+    pub wait: Duration,
+    /// In which others begin, between these times.
+    pub pause: Duration,
+    /// So long others wait for it. Whatever breaks the process at once has done so by then: the marker is taken back, since
+    /// what happens beside others is nobody's.
+    pub hold: Duration,
+}
+
+impl Default for IsolationTimes {
+    fn default() -> Self {
+        Self { wait: Duration::from_secs(10), pause: Duration::from_secs(5), hold: Duration::from_secs(30) }
+    }
 }
 
 impl Default for TurnSettings {
@@ -28,6 +47,7 @@ impl Default for TurnSettings {
             grace: Duration::from_secs(20),
             classes: ModelClasses::default(),
             process: None,
+            isolation: IsolationTimes::default(),
         }
     }
 }

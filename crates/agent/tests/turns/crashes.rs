@@ -189,7 +189,7 @@ on_both! {
     }
 }
 
-async fn stranger(test: &TestDb, shop: &Shop) -> PersonId {
+pub(crate) async fn stranger(test: &TestDb, shop: &Shop) -> PersonId {
     use munshi_identity::{Person, Role, persons};
     let person = Person {
         role: Some(Role::Staff),

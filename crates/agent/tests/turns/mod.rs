@@ -18,6 +18,7 @@ macro_rules! on_both {
     };
 }
 
+mod alone;
 mod approvals;
 mod aside;
 mod brought;
@@ -30,6 +31,7 @@ mod following;
 mod guided;
 mod heard;
 mod hidden;
+mod holders;
 mod keyed;
 mod late;
 mod limits;

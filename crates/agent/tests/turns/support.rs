@@ -376,9 +376,19 @@ impl Shop {
 
     /// Another process on the same database and in the same world.
     pub(crate) async fn again(&self, test: &TestDb, script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
+        self.beside(test, script, self.plan.clone()).await
+    }
+
+    /// The same with a plan of its own.
+    pub(crate) async fn beside(
+        &self,
+        test: &TestDb,
+        script: impl IntoIterator<Item = ScriptedTurn>,
+        plan: Plan,
+    ) -> Self {
         let model = Arc::new(ScriptedModel::new(script));
         let known = (self.tenant, self.owner, self.staff);
-        Self::process(test, test.open_again().await, known, (model, self.world.clone()), self.plan.clone())
+        Self::process(test, test.open_again().await, known, (model, self.world.clone()), plan)
     }
 
     fn process(

@@ -1,0 +1,64 @@
+//! Whose runs a process takes up when it starts: those of its own node's earlier processes, and nobody else's.
+
+use std::time::Duration;
+
+use munshi_agent::holders::ProcessIdentity;
+use munshi_agent::{MessageReceipt, TurnSettings};
+use munshi_store::Tx;
+use munshi_test_support::DatabaseEngine;
+use munshi_test_support::models::ScriptedTurn;
+use tokio_util::sync::CancellationToken;
+
+use crate::turns::crashes::stranger;
+use crate::turns::support::{Plan, Shop};
+
+/// A process on a machine of its own: nobody else can look whether it lives.
+fn on(node: &str, machine: &str) -> Plan {
+    let process =
+        ProcessIdentity { node: Some(node.to_owned()), machine: machine.to_owned(), pid: 1, started: 1 };
+    let settings = TurnSettings { process: Some(process), ..TurnSettings::default() };
+    Plan { settings, ..Plan::default() }
+}
+
+/// It has said that it is there, and stops: what it takes from now on it holds and does not work on.
+async fn stopped(shop: Shop) -> Shop {
+    let stop = CancellationToken::new();
+    stop.cancel();
+    shop.engine.serve(stop).await;
+    shop
+}
+
+async fn epoch(shop: &Shop, received: &MessageReceipt) -> i64 {
+    let run = received.run;
+    let find = move |tx: &mut Tx<'_>| munshi_agent::runs::find(tx, run);
+    shop.db.read(shop.tenant, find).await.unwrap().unwrap().epoch
+}
+
+on_both! {
+    async fn a_node_that_starts_again_takes_up_what_it_held_before_and_nothing_else(test: TestDb) {
+        // SQLite has one process: whatever was held, nobody holds any more.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let before = stopped(Shop::open_with(&test, [], on("node", "one boot")).await).await;
+        let other = stopped(before.beside(&test, [], on("other node", "another machine")).await).await;
+        let left = before.say("1", "hello there").await;
+        let others = other.engine.receive(other.message(other.owner, "o1", "hello there")).await.unwrap();
+        test.clock.advance(Duration::from_secs(1));
+        let now = before.beside(&test, [ScriptedTurn::text("Hello.")], on("node", "the next boot")).await;
+        // Whoever of that name takes a run after this process has started is a copy of the node, and lives.
+        test.clock.advance(Duration::from_millis(1));
+        let third = stranger(&test, &before).await;
+        let living = before.engine.receive(before.message(third, "s1", "hello there")).await.unwrap();
+        let stop = CancellationToken::new();
+        let answered = async {
+            let outcome = now.outcome(&left).await;
+            stop.cancel();
+            outcome
+        };
+        // It ends between two looks, so that one look over all of them is over by then.
+        let (outcome, ()) = tokio::join!(answered, now.engine.serve(stop.clone()));
+        assert_eq!(outcome.text, "Hello.", "long before its lease passes");
+        assert_eq!((epoch(&now, &left).await, epoch(&now, &others).await, epoch(&now, &living).await), (2, 1, 1));
+    }
+}
