@@ -2,7 +2,7 @@
 
 use munshi_identity::Role;
 use munshi_identity::keys::KeySubject;
-use munshi_test_support::models::ScriptedTurn;
+use munshi_test_support::models::{ScriptGate, ScriptedTurn};
 use munshi_test_support::until;
 use serde_json::{Value, json};
 
@@ -51,6 +51,24 @@ on_both! {
         let open = house.get("/v1/approvals", &key).await.is(200);
         assert_eq!(open["items"].as_array().unwrap().len(), 0);
         assert_eq!(house.get("/v1/approvals?all=true", &key).await.is(200)["items"][0]["state"], "granted");
+    }
+
+    async fn what_a_202_has_not_shown_is_not_answered_by_a_bare_yes(test: TestDb) {
+        let gate = ScriptGate::default();
+        let script = [ScriptedTurn::call("wipe", &json!({ "text": "all" })).behind(&gate), ScriptedTurn::text("All right.")];
+        let house = Installation::open(&test, []).await;
+        house.world.hurried.store(true, std::sync::atomic::Ordering::SeqCst);
+        let house = house.again(&test, script).await;
+        let key = house.key(Role::Owner).await;
+        let say = |text: &str| json!({ "binding": "counter", "text": text, "person": house.shop.owner });
+        let asked = house.post("/v1/chat", &key, say("wipe it")).await.is(202);
+        let path = format!("/v1/runs/{}", asked["run"].as_str().unwrap());
+        gate.open();
+        until(async || house.get(&path, &key).await.is(200)["state"] == "waiting_approval").await;
+        let yes = house.post("/v1/chat", &key, say("yes")).await.json();
+        ended(&house, &key, yes["run"].as_str().unwrap()).await;
+        assert!(house.world.wiped.lock().unwrap().is_empty());
+        assert_eq!(house.get(&path, &key).await.is(200)["state"], "waiting_approval");
     }
 
     async fn a_no_is_told_to_the_model(test: TestDb) {

@@ -113,7 +113,8 @@ on_both! {
     }
 
     async fn what_comes_by_itself_is_shown_and_counts_as_shown_from_then_on(test: TestDb) {
-        let house = Installation::open(&test, [ScriptedTurn::text("Hello."), ScriptedTurn::text("Gladly.")]).await;
+        let script = ["Hello.", "Gladly.", "As you like."].map(ScriptedTurn::text);
+        let house = Installation::open(&test, script).await;
         let served = Served::of(&house).await;
         let url = served.url("/c/shop-front");
         let browser = beside(move || {
@@ -125,18 +126,37 @@ on_both! {
         .await;
         let id: MessageId = test.ids.next();
         put(&house, id, "Somebody asks: may I?").await;
-        beside(move || {
+        let browser = beside(move || {
             browser.until("[...document.querySelectorAll('.theirs .text')].pop().textContent === 'Somebody asks: may I?'");
             say(&browser, "ok");
             browser.until(&format!("{STILL} && [...document.querySelectorAll('.theirs .text')].pop().textContent === 'Gladly.'"));
             assert_eq!(browser.complaints(), "");
+            // Begun before the next question comes, and sent after it is shown.
+            browser.press("ye");
+            browser
         })
         .await;
-        let read = |tx: &mut Tx<'_>| {
-            tx.one("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'", munshi_store::params![], |row| row.get::<JsonText>(0))
+        let later: MessageId = test.ids.next();
+        put(&house, later, "And may I this?").await;
+        beside(move || {
+            browser.until("[...document.querySelectorAll('.theirs .text')].pop().textContent === 'And may I this?'");
+            browser.press(&format!("s{ENTER}"));
+            browser.until(&format!("{STILL} && [...document.querySelectorAll('.theirs .text')].pop().textContent === 'As you like.'"));
+        })
+        .await;
+        let find = |sql: &'static str| {
+            let read = move |tx: &mut Tx<'_>| tx.one(sql, munshi_store::params![], |row| row.get::<JsonText>(0));
+            house.db.read(house.shop.tenant, read)
         };
-        let marks = house.db.read(house.shop.tenant, read).await.unwrap();
-        assert!(marks.as_str().contains(&id.to_string()), "{}", marks.as_str());
+        let answer = find("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'ok'").await.unwrap();
+        assert!(answer.as_str().contains(&id.to_string()), "{}", answer.as_str());
+        let begun_before = find("SELECT marks FROM messages WHERE tenant_id = $1 AND text = 'yes'").await.unwrap();
+        let shown = |tx: &mut Tx<'_>| {
+            tx.one("SELECT id FROM messages WHERE tenant_id = $1 AND text = 'Gladly.'", munshi_store::params![], |row| row.get::<MessageId>(0))
+        };
+        let shown = house.db.read(house.shop.tenant, shown).await.unwrap();
+        let marks = begun_before.as_str();
+        assert!(marks.contains(&shown.to_string()) && !marks.contains(&later.to_string()), "it answers what was there: {marks}");
     }
 
     async fn a_question_is_answered_by_its_buttons(test: TestDb) {

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::api::mcp::call;
 use crate::api::openai::{asking, request, staff, user};
 use crate::api::support::Installation;
+use crate::api::visits::{Browser, cookie, own};
 
 on_both! {
     async fn a_visitor_has_forty_messages_and_then_a_rest(test: TestDb) {
@@ -91,6 +92,28 @@ on_both! {
         );
         assert_eq!(first, again);
         assert_eq!(house.model.left(), 0, "no model was asked twice");
+    }
+
+    async fn a_visitor_is_answered_again_past_a_limit_and_not_without_end(test: TestDb) {
+        let house = Installation::open(&test, std::iter::repeat_n(ScriptedTurn::text("Yes."), 4)).await;
+        let (here, there) = (Browser::from("203.0.113.7:5000"), Browser::from("203.0.113.8:5000"));
+        let hello = |id: &str| json!({ "text": "hello", "message_id": own(id) });
+        let guest = here.clone().with("cookie", cookie(&here.say(&house, "hello", "n1").await.0));
+        let (status, _, taken) = guest.tries(&house, &hello("n2")).await;
+        assert_eq!((status, guest.tries(&house, &hello("n3")).await.0), (200, 200));
+        assert_eq!(guest.tries(&house, &hello("n4")).await.0, 428, "a new one takes work");
+        // An id that somebody else's message had is no message of theirs.
+        let stranger = here.with("cookie", cookie(&there.say(&house, "hello", "n5").await.0));
+        assert_eq!(stranger.tries(&house, &hello("n2")).await.0, 428);
+        // These two were looked for as well: 18 of 20 a minute are left.
+        for at in 0..18 {
+            let (status, _, again) = guest.tries(&house, &hello("n2")).await;
+            assert_eq!((status, again.get("x-run-id")), (200, taken.get("x-run-id")), "{at}");
+        }
+        assert_eq!(guest.tries(&house, &hello("n2")).await.0, 429);
+        test.clock.advance(std::time::Duration::from_secs(60));
+        assert_eq!(guest.tries(&house, &hello("n2")).await.0, 200);
+        assert_eq!(house.model.requests().len(), 4, "no model was asked twice");
     }
 
     async fn a_key_has_six_hundred_a_minute(test: TestDb) {

@@ -1,5 +1,6 @@
 //! People at a page: who they are, what they see, and what keeps them.
 
+mod clients;
 mod seats;
 
 use axum::body::Body;

@@ -1,9 +1,11 @@
 //! One-time links, in time and late, once and twice.
 
 use munshi_identity::links::{self, LinkPurpose};
-use munshi_identity::operators::{OPERATORS, roles};
+use munshi_identity::operators::{self, OPERATORS, roles};
 use munshi_identity::{Role, SecretToken};
-use munshi_types::SystemRandom;
+use munshi_store::PlatformTx;
+use munshi_test_support::{DatabaseEngine, UnitHold};
+use munshi_types::{OperatorId, SystemRandom};
 
 use crate::api::support::{Installation, PASSWORD};
 
@@ -173,5 +175,35 @@ on_both! {
         owner.submit(&format!("/account/operators/{admins}/role"), &[("role", "none")]).await.says(200, "no more");
         house.browser().get(&one).await.says(410, "not good any more");
         house.browser().post(&one, &[("password", "another good password")]).await.says(410, "not good any more");
+    }
+
+    async fn a_recovery_takes_no_proof_from_who_becomes_keeper_meanwhile(test: TestDb) {
+        // SQLite has one writer: neither meets the other.
+        if test.engine() != DatabaseEngine::Postgres {
+            return;
+        }
+        let house = Installation::open(&test, []).await;
+        let shop = house.shop.tenant;
+        let mut owner = house.operator("owner@shop.example", shop, Role::Owner).await;
+        house.operator("asha@shop.example", shop, Role::Staff).await;
+        house.vouch("asha@shop.example").await;
+        let page = owner.get("/account/operators").await.text();
+        let part = page.split("/account/operators/").find(|part| part.contains("Role: asha")).unwrap();
+        let asha: OperatorId = part.split('/').next().unwrap().parse().unwrap();
+        let link = owner.submit(&format!("/account/operators/{asha}/link"), &[]).await.shown_link();
+        let (hold, door) = (UnitHold::default(), house.db.platform(OPERATORS));
+        let held = hold.clone();
+        let rising = door.write(move |tx: &mut PlatformTx<'_>| -> Result<(), munshi_identity::Error> {
+            operators::make_keeper(tx, asha)?;
+            held.wait();
+            Ok(())
+        });
+        let mut other = house.browser();
+        let used = hold.meet(&test, other.post(&link, &[("password", "another good password")]));
+        let (risen, used) = tokio::join!(rising, used);
+        risen.unwrap();
+        used.says(410, "not good any more");
+        let account = door.read(move |tx| operators::find(tx, asha)).await.unwrap().unwrap();
+        assert!(account.keeper && account.proved_at.is_some(), "{account:?}");
     }
 }
